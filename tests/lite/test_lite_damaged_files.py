@@ -2,6 +2,7 @@
 
 import json
 import zlib
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -111,3 +112,66 @@ def test_random_tflite_bytes(seed, tmp_path):
         with pytest.raises(RuntimeError, match="Converter model failed"):
             mslite.Converter().convert(mslite.FmkType.TFLITE, str(tmp_path / "bad.tflite"), str(tmp_path / "bad"))
         assert not (tmp_path / "bad.ms").exists()
+
+
+def _small_network():
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["a"], pads=[1, 1, 1, 1], strides=[2, 2], kernel_shape=[3, 3]),
+        helper.make_node("MaxPool", ["a"], ["b"], kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("Transpose", ["b"], ["c"], perm=[0, 2, 3, 1]),
+        helper.make_node("Reshape", ["c", "shape"], ["d"]),
+        helper.make_node("Slice", ["d", "first", "last"], ["y"]),
+    ]
+    constants = [numpy_helper.from_array(np.ones((4, 3, 3, 3), np.float32), "w")]
+    constants += [numpy_helper.from_array(np.array(v, np.int64), n) for n, v in (("shape", [1, -1]), ("first", [0, 1]), ("last", [1, 9]))]
+    graph = helper.make_graph(
+        nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 16, 16])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [None, None])], constants,
+    )  # fmt: skip
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+NUMBERS = (-(1 << 62), -1, 0, 7, 100_000, 1 << 40, 1 << 62)
+
+
+def _mutated(random):
+    """The network with a wrong reference, size, attribute or constant, or with flipped bits."""
+    model = _small_network()
+    graph, number = model.graph, int(random.choice(NUMBERS))
+    node = graph.node[int(random.integers(len(graph.node)))]
+    constant = graph.initializer[int(random.integers(len(graph.initializer)))]
+    kind = random.integers(5)
+    if kind == 0:  # perhaps a cycle
+        node.input[int(random.integers(len(node.input)))] = graph.node[int(random.integers(len(graph.node)))].output[0]
+    elif kind == 1:
+        constant.dims[int(random.integers(len(constant.dims)))] = number
+    elif kind == 2:
+        graph.input[0].type.tensor_type.shape.dim[int(random.integers(4))].dim_value = number
+    elif kind == 3 and node.attribute:
+        ints = node.attribute[int(random.integers(len(node.attribute)))].ints
+        ints[int(random.integers(len(ints)))] = number
+    content = bytearray(model.SerializeToString())
+    if kind == 4:
+        content[int(random.integers(300))] ^= 1 << int(random.integers(8))
+    return bytes(content)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_mutated_onnx_models_are_refused_or_run(seed, tmp_path):
+    import resource
+
+    random, limits = np.random.default_rng(seed), resource.getrlimit(resource.RLIMIT_AS)
+    in_use = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (in_use + (4 << 30), limits[1]))
+    refused = 0
+    try:
+        for number in range(25):
+            (tmp_path / "m.onnx").write_bytes(_mutated(random))
+            try:
+                mslite.Converter().convert(mslite.FmkType.ONNX, str(tmp_path / "m.onnx"), str(tmp_path / f"m{number}"))
+            except RuntimeError:
+                refused += 1
+                assert not (tmp_path / f"m{number}.ms").exists()
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
+    assert 0 < refused < 25

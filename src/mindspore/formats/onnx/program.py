@@ -90,7 +90,11 @@ class OnnxProgram:
         if step.op in CONTROL:
             return CONTROL[step.op](inputs, attributes, values, self.opset)
         if step.op in OPERATORS:
-            return run_operator(step.op, self.opset, inputs, attributes, len(step.outputs), self.common_seed())
+            try:
+                return run_operator(step.op, self.opset, inputs, attributes, len(step.outputs), self.common_seed())
+            except (LookupError, ArithmeticError) as error:  # files may leave out what an operator needs, or give sizes of 0
+                name = step.node.name or ", ".join(step.node.output)
+                raise ValueError(f"The node '{name}' ({step.node.op_type}) does not fit its inputs and attributes: {error}.") from error
         node = step.node
         if any(a.ref_attr_name for a in node.attribute):
             node = _with_attributes(node, attributes)
