@@ -113,3 +113,24 @@ def test_the_one_not_used_for_longest_is_closed(client, tmp_path):
 def test_what_is_no_dump_is_refused(client, body):
     assert "error_msg" in ask(client, "", body, 400)
     assert ask(client, "") == {"train_jobs": {}}
+
+
+def test_damaged_files_are_said_to_be_damaged(client, tmp_path):
+    graph = tmp_path / "runs" / "dump" / "rank_0" / "graphs" / "ms_output_trace_code_graph_0.pb"
+    whole, rng = graph.read_bytes(), np.random.default_rng(1)
+    for _ in range(60):
+        data = bytearray(whole[: rng.integers(1, len(whole) + 1)] if rng.integers(2) else whole)
+        for place in rng.integers(0, len(data), rng.integers(0, 4)):
+            data[place] = rng.integers(0, 256)
+        graph.write_bytes(data)
+        reply = client.post(BASE, json={"session_type": "OFFLINE", "dump_dir": "dump"})
+        assert reply.status_code in (200, 400), reply.text
+        if reply.status_code == 200:
+            ask(client, f"/{reply.json()}/retrieve", {"mode": "all"})
+            ask(client, f"/{reply.json()}/delete", {})
+    graph.write_bytes(whole)
+    (file,) = (tmp_path / "runs" / "dump" / "rank_0" / "Net" / "0" / "0").glob("Add*.npy")
+    session = opened(client)
+    for damaged in (b"", b"\x93NUMPY", file.read_bytes()[:-3]):
+        file.write_bytes(damaged)
+        assert "cannot be read" in ask(client, session + "tensors", None, 400, name=f"{ADD}:0")["error_msg"]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mindinsight import __version__
 from mindinsight.debugger.analyzer import DumpAnalyzer
@@ -107,7 +108,7 @@ class DumpSession(Session):
         for full, slot, when in tensors:
             tensor = self._tensor(None, full, int(slot))
             wanted = tensor.before() if tensor is not None and when == "prev" else tensor
-            value = wanted.value() if wanted is not None else None
+            value = _read(wanted) if wanted is not None else None
             if value is not None:
                 self.shelf.put(f"{full}:{slot}", when, np.asarray(value))
         if tensors:
@@ -139,10 +140,19 @@ class DumpSession(Session):
         for (graph, full), _ in watch.targets(self.graphs):
             first = self._tensor(graph, full, 0)
             for slot in range(first.node.outputs if first else 0):
-                hit = check(DebuggerTensor(first.node, slot, first.iteration), condition, None, False) if first else None
+                tensor = DebuggerTensor(first.node, slot, first.iteration) if first else None
+                hit = check(tensor, condition, None, False) if tensor is not None and _read(tensor) is not None else None
                 if hit is not None:
                     found.append(messages.Hit(number, full, str(slot), hit.error_code, hit.get_hit_detail() or {}))
         return found
+
+
+def _read(tensor: DebuggerTensor) -> NDArray[Any] | None:
+    """The value of a tensor; a damaged file is said to be one."""
+    try:
+        return tensor.value()
+    except (OSError, ValueError, EOFError) as error:
+        raise refused(f"{tensor.node.name}:{tensor.slot} of iteration {tensor.iteration} cannot be read: {error}") from None
 
 
 def open_dump(folder: Path) -> dict[int, DumpSession]:

@@ -351,8 +351,8 @@ def tensor_value(call: Call, session: Session) -> Any:
     key = f"{full_name(node)}:{slot}"
     entry: dict[str, Any] = {"full_name": key, "step": session.about.cur_step, "name": name}
     if key not in session.shelf.viewed:
-        session.shelf.viewed.add(key)
         session.ask_for([(full_name(node), slot, "")], {"node_name": name.rpartition(":")[0], "graph_name": graph.name})
+        session.shelf.viewed.add(key)
     value, about = session.shelf.now.get(key), _about(session, node, slot)
     if value is None or about is None:
         return {"tensor_value": {**entry, "tensor_status": "empty"}}
