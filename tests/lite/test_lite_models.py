@@ -8,6 +8,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import mindspore_lite as mslite
+from mindspore_lite import container, model_file
 
 rng = np.random.default_rng(3)
 
@@ -132,6 +133,34 @@ def test_half_weights_and_encryption(net, image, tmp_path):
         built(half, dec_key=b"0" * 16)
     (y,) = built(half, dec_key=b"0123456789ABCDEF").predict([image])
     np.testing.assert_allclose(y.get_data_to_numpy(), expected(net, image), rtol=0.05, atol=0.05)
+
+
+def test_mixed_bits_follow_from_the_error(tmp_path):
+    easy = np.where(rng.standard_normal((64, 32)) > 0, 1, -1).astype(np.float32)  # two values: two bits are exact
+    hard = rng.standard_normal((32, 32)).astype(np.float32) ** 5
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "easy"], ["a"]), helper.make_node("MatMul", ["a", "hard"], ["y"])], "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [64, 64])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [64, 32])],
+        [numpy_helper.from_array(easy, "easy"), numpy_helper.from_array(hard, "hard")],
+    )  # fmt: skip
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "g.onnx")
+    found = {}
+    for scale in ("0.1", "0.001"):
+        converter = mslite.Converter()
+        converter.set_config_info("common_quant_param", {"quant_type": "WEIGHT_QUANT", "bit_num": "0"})
+        converter.set_config_info("mixed_bit_weight_quant_param", {"init_scale": scale})
+        converter.convert(mslite.FmkType.ONNX, str(tmp_path / "g.onnx"), str(tmp_path / "g"))
+        rows = [r for r in container.Container.open(str(tmp_path / "g.ms")).json("arrays") if "stored" in r]
+        found[scale] = {tuple(r["shape"]): r["stored"]["bits"] for r in rows}
+        weights = model_file.read(str(tmp_path / "g.ms")).program.weights.values()
+        for exact, rounded in zip((easy, hard), sorted(weights, key=lambda w: -w.size)):
+            assert np.linalg.norm(exact - rounded) <= float(scale) * np.linalg.norm(exact) * 1.001
+    assert found["0.1"][64, 32] == found["0.001"][64, 32] == 2
+    assert 2 < found["0.1"][32, 32] < found["0.001"][32, 32]
+    converter.set_config_info("mixed_bit_weight_quant_param", {"init_scale": "2"})
+    with pytest.raises(RuntimeError, match="init_scale must be"):
+        converter.convert(mslite.FmkType.ONNX, str(tmp_path / "g.onnx"), str(tmp_path / "g"))
 
 
 @pytest.mark.parametrize("bits", [4, 7, 8])

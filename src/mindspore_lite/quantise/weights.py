@@ -4,6 +4,9 @@ Per channel (the first axis of filters, the last of matrices) x = (q - zero) * s
 largest magnitude. With `bias_correction` the codes' mean error per channel is put into the zero point: in expectation over
 inputs a layer's result then keeps its mean (Nagel et al., "Data-Free Quantization Through Weight Equalization and Bias
 Correction", 2019, reduced to the weights).
+
+`bit_num = 0` is mixed: every weight gets the fewest bits for which its error is at most `init_scale` of it
+(`[mixed_bit_weight_quant_param]`), so what is easily rounded takes little room and what is not keeps its accuracy.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ Sections = dict[str, dict[str, str]]
 
 
 class QuantiseOptions(NamedTuple):
-    """`[common_quant_param]` and `[weight_quant_param]` of a configuration."""
+    """`[common_quant_param]` and `[weight_quant_param]` of a configuration. 0 bits: as many as each weight needs."""
 
     bits: int = 8
     smallest: int = 0  # elements of a weight that is worth it
@@ -27,6 +30,7 @@ class QuantiseOptions(NamedTuple):
     skip: frozenset[str] = frozenset()
     per_channel: bool = True
     bias_correction: bool = True
+    error: float = 0.02  # of a weight's norm, where its bits are chosen
 
     @classmethod
     def from_config(cls, config: Sections) -> QuantiseOptions | None:
@@ -34,7 +38,7 @@ class QuantiseOptions(NamedTuple):
         common = config.get("common_quant_param", {})
         if common.get("quant_type", "") != "WEIGHT_QUANT":
             return None
-        bits = whole("bit_num", common.get("bit_num", "8"), 1, 16)
+        bits = whole("bit_num", common.get("bit_num", "8"), 0, 16)
         own = config.get("weight_quant_param", {})
         return cls(
             bits,
@@ -43,7 +47,20 @@ class QuantiseOptions(NamedTuple):
             skipped(common),
             truth("per_channel", own.get("per_channel", "true")),
             truth("bias_correction", own.get("bias_correction", "true")),
+            _error(config.get("mixed_bit_weight_quant_param", {})),
         )
+
+
+def _error(section: dict[str, str]) -> float:
+    """`init_scale`; `auto_tune` has nothing to add to it: bits are chosen by the error itself."""
+    truth("auto_tune", section.get("auto_tune", "false"))
+    try:
+        value = float(section.get("init_scale", "0.02"))
+    except ValueError:
+        value = -1.0
+    if not 0 < value < 1:
+        raise ValueError(f"init_scale must be a number between 0 and 1, but got {section['init_scale']!r}")
+    return value
 
 
 def skipped(common: dict[str, str]) -> frozenset[str]:
@@ -71,9 +88,23 @@ def quantise_weights(model: LiteModel, arrays: ArrayWriter, options: QuantiseOpt
         if name in options.skip or not _is_worth_it(array, options):
             continue
         axis = channel_axis(array) if options.per_channel else None
-        codes, scale, zero = quantise(array, options.bits, axis, options.bias_correction)
-        arrays.add_quantised(array, codes, options.bits, axis, scale, zero)
+        bits = options.bits or _fewest_bits(array, axis, options)
+        codes, scale, zero = quantise(array, bits, axis, options.bias_correction)
+        arrays.add_quantised(array, codes, bits, axis, scale, zero)
     return model
+
+
+def _fewest_bits(array: np.ndarray, axis: int | None, options: QuantiseOptions) -> int:
+    """Bits for which the error is small enough; 16 if no fewer are."""
+    along = [1] * array.ndim
+    if axis is not None:
+        along[axis] = -1
+    for bits in range(2, 16):
+        codes, scale, zero = quantise(array, bits, axis, options.bias_correction)
+        rounded = (codes - zero.reshape(along)) * scale.reshape(along)
+        if np.linalg.norm(rounded - array) <= options.error * np.linalg.norm(array):
+            return bits
+    return 16
 
 
 def _is_worth_it(array: np.ndarray, options: QuantiseOptions) -> bool:
