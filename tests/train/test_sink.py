@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import types
+
 import numpy as np
 import pytest
 
 import mindspore as ms
 from mindspore import Tensor, amp, nn, ops
 from mindspore import dataset as ds
+from mindspore.profiler.kernels.native import NativeClock
 from mindspore.train import Callback, Model
 from mindspore.train.sink import SunkSteps
 
@@ -175,6 +178,25 @@ def test_native_state_that_is_not_written_in_place(number):
     assert float(got) == float(expected)
     for name in range(2):
         np.testing.assert_array_equal(sunk[name].asnumpy(), plain[name].asnumpy())
+
+
+def test_a_profile_holds_every_sunk_step():
+    ms.set_context(backend="cpu")
+    recorder = types.SimpleNamespace(spans=[])
+    rows = [[0, 1], [2, 3], [4, 0], [1, 2], [1, 9], [0, 0]]
+    _, count, steps, batches = table_of(rows)
+    steps.run(batches[:2], 6)  # compiled, and ready to sink
+    clock = NativeClock(recorder)
+    try:
+        steps.run(batches[:3], 6)
+        with pytest.raises(IndexError, match="9"):
+            steps.run(batches, 6)
+    finally:
+        clock.stop()
+    assert steps._loops
+    assert int(count) == 2 + 3 + 4
+    stops = [span for span in recorder.spans if span[0] == "stop"]
+    assert len(stops) == 3 + 4
 
 
 def test_native_steps_leave_arrays_that_others_hold():
