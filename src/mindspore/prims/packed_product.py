@@ -29,6 +29,8 @@ from mindspore.prims.primitive import Primitive
 PANEL = 48
 KINDS = ("float32", "int8", "int4")
 _GROUPS = {"int8": 128, "int4": 64}
+#: weights that are rounded at once, so that what lies between stays in the CPU's cache
+_PIECE = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -50,19 +52,34 @@ def pack(weight: np.ndarray, kind: str = "float32") -> Packed:
     panels = -(-outputs // PANEL)
     if kind == "float32":
         return Packed(kind, outputs, inputs, _panels(weight, panels), None)
-    whole = np.zeros((panels * PANEL, inputs), np.float32)
-    whole[:outputs] = weight
     group = group_of(kind, inputs)
+    packed = np.empty((panels, inputs // (4 if kind == "int8" else 8), PANEL, 4), np.uint8)
+    scales = np.empty((panels, inputs // group, PANEL), np.float32)
+    step = max(_PIECE // (PANEL * inputs), 1)
+    for start in range(0, panels, step):
+        part = weight[start * PANEL : (start + step) * PANEL]
+        _round(part, kind, group, packed[start : start + step], scales[start : start + step])
+    return Packed(kind, outputs, inputs, packed, scales)
+
+
+def _round(weight: np.ndarray, kind: str, group: int, packed: np.ndarray, scales: np.ndarray) -> None:
+    """Round some panels' outputs into their places; what is missing of the last panel is 0."""
+    panels, inputs = len(packed), weight.shape[1]
+    whole = weight
+    if len(weight) < panels * PANEL:
+        whole = np.zeros((panels * PANEL, inputs), np.float32)
+        whole[: len(weight)] = weight
     grouped = whole.reshape(panels * PANEL, inputs // group, group)
-    scales = _scales(grouped, kind)
-    rounded = np.rint(grouped / np.where(scales == 0, 1, scales)[..., None]).reshape(panels, PANEL, inputs)
+    found = _scales(grouped, kind)
+    rounded = grouped / np.where(found == 0, 1, found)[..., None]
+    np.rint(rounded, out=rounded)
     if kind == "int4":
-        rounded = np.clip(rounded, -8, 7)
-    values = (rounded + (128 if kind == "int8" else 8)).astype(np.uint8)
-    fours = values.reshape(panels, PANEL, inputs // 4, 4).swapaxes(1, 2)
-    packed = fours if kind == "int8" else fours[:, 0::2] | fours[:, 1::2] << 4
-    scales = scales.reshape(panels, PANEL, -1).swapaxes(1, 2)
-    return Packed(kind, outputs, inputs, np.ascontiguousarray(packed), np.ascontiguousarray(scales, np.float32))
+        np.clip(rounded, -8, 7, out=rounded)
+    rounded += 128 if kind == "int8" else 8
+    fours = rounded.astype(np.uint8).view(np.uint32).reshape(panels, PANEL, inputs // 4).swapaxes(1, 2)  # four inputs are one number
+    target = packed.view(np.uint32)[..., 0]
+    target[:] = fours if kind == "int8" else fours[:, 0::2] | fours[:, 1::2] << 4
+    scales[:] = found.reshape(panels, PANEL, -1).swapaxes(1, 2)
 
 
 def _panels(weight: np.ndarray, panels: int) -> np.ndarray:

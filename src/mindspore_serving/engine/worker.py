@@ -75,8 +75,9 @@ class Worker:
             begin = time.perf_counter()
             pipeline = servable.pipelines[batch["method"]]
             answers = pipeline.run(split(values, len(pipeline.method.inputs)))
-            self._answer(answers)
+            # before the answer: who has one finds the line
             log.info(f"WorkerRequestHandle Time Cost # {1e3 * (time.perf_counter() - begin):.3f} ms, {len(answers)} instances")
+            self._answer(answers)
 
     def _answer(self, answers: list[Instance | ServingError]) -> None:
         errors: dict[str, Any] = {}
