@@ -41,6 +41,16 @@ def outputs_of_many(plan, arrays):
     return tuple(found)
 
 
+def outputs_on_xla(plan, arrays):
+    """What as many devices of XLA's compute, whole."""
+    from mindspore.backends.xla.mesh_program import MeshProgram
+
+    graph = partition(plan, whole_outputs=True)
+    inputs = [plan.storage_of(p).dims for p in plan.graph.parameters]
+    outputs = [((),) * len(a.shape) for a in graph.outputs]
+    return MeshProgram(graph, plan.mesh.shape, inputs, outputs)(*arrays)
+
+
 def assert_same(function, *args, devices=8, preset=None, rtol=1e-5, atol=2e-6, **options):
     """Check that devices compute together what one computes; the plan.
 

@@ -23,6 +23,7 @@ def i(high, *shape):
 
 
 KEY = Tensor(np.array([7, 11], np.uint32))
+LENGTHS = Tensor(np.array([3, 1, 2, 3, 3, 2, 1, 3], np.int32))
 #: name -> (function, arguments)
 CASES = {
     "add": (lambda x, y: x + y, (f(8, 8), f(8))),
@@ -74,6 +75,8 @@ CASES = {
     "attention": (lambda q, k, v: ops.Attention(0.3)(q, k, v, None), (f(8, 4, 8, 4), f(8, 4, 6, 4), f(8, 4, 6, 4))),
     "causal_attention": (lambda q, k, v: ops.Attention(0.3, True)(q, k, v, None), (f(8, 4, 8, 4),) * 3),
     "biased_attention": (lambda q, k, v, b: ops.Attention()(q, k, v, b), (*(f(8, 4, 8, 4),) * 3, f(8, 1, 8, 8))),
+    "lstm": (lambda *a: ops.RecurrentSequence("lstm")(*a, None)[0], (f(3, 8, 16), f(8, 4), f(8, 4), f(16, 4), f(16))),
+    "gru": (lambda *a: ops.RecurrentSequence("gru", True)(*a, None, LENGTHS)[0], (f(3, 8, 12), f(8, 4), f(8, 4), f(12, 4))),
     "cross_entropy": (lambda x, y: ops.SparseCrossEntropy()(x, y), (f(8, 16), i(16, 8))),
     "soft_cross_entropy": (lambda x, y: ops.SoftmaxCrossEntropyWithLogits()(x, y)[0], (f(8, 16), f(8, 16))),
     "dropout": (lambda x: ops.DropoutWithKey(0.5)(x, KEY), (f(8, 8),)),

@@ -58,10 +58,30 @@ print("same on", mesh_program.devices())
 """
 
 
-def test_eight_devices_of_xla_train_as_one():
-    env = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=8", "JAX_PLATFORMS": "cpu"}
+RANDOM = """
+import numpy as np
+from rehearse import outputs_of_one, outputs_on_xla, traced_graph
+from test_random_graphs import SIZE, random_cuts, random_function
+from mindspore import Tensor, ops
+from mindspore.compiler.shard.plan import Options, make_plan
+
+for seed, devices in ((0, 2), (3, 6), (5, 8), (7, 4), (11, 8)):
+    draw = np.random.default_rng(seed).standard_normal
+    inputs = [Tensor(draw((SIZE, SIZE))) for _ in range(3)]
+    graph, arrays = traced_graph(ops.grad(random_function(seed), (0, 1, 2)), *inputs)
+    plan = make_plan(graph, Options(devices), random_cuts(seed, devices)(graph))
+    for one, many in zip(outputs_of_one(graph, arrays), outputs_on_xla(plan, arrays), strict=True):
+        np.testing.assert_allclose(many, one, rtol=1e-8, atol=1e-9)
+print("same on 8")
+"""
+
+
+@pytest.mark.parametrize("program", [PROGRAM, RANDOM], ids=["training", "random graphs"])
+def test_eight_devices_of_xla_are_one(program):
+    path = os.pathsep.join([os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+    env = {**os.environ, "PYTHONPATH": path, "XLA_FLAGS": "--xla_force_host_platform_device_count=8", "JAX_PLATFORMS": "cpu"}
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(PROGRAM)], env=env, capture_output=True, text=True, timeout=110
+        [sys.executable, "-c", textwrap.dedent(program)], env=env, capture_output=True, text=True, timeout=200
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert "same on 8" in done.stdout

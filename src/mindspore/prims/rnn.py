@@ -19,6 +19,7 @@ from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
 from mindspore.prims.complex_step import along, twice_along
+from mindspore.prims.factors import WHOLE, Factors, Labels, is_tensor
 from mindspore.prims.precision import narrow, product, widen
 from mindspore.prims.primitive import ROWS, Primitive
 
@@ -85,6 +86,17 @@ class _Recurrent(Primitive):
     def times(self, steps: int) -> range:
         return range(steps - 1, -1, -1) if self.reverse else range(steps)
 
+    def by_samples(self, *args: Any) -> tuple[Labels | None, ...]:
+        """Labels of arguments, in the order of gates, h0, c0, weight, bias, lengths and what has a row for each sample of each step
+        (or of none): samples may be cut, steps and hidden units not.
+        """
+        weights = (3, 4)
+        named = {1: ("n",), 2: ("n", WHOLE), 3: (WHOLE, "n", WHOLE)}
+        return tuple(
+            ((WHOLE,) * len(a.shape) if i in weights else named[len(a.shape)]) if is_tensor(a) else None
+            for i, a in enumerate(args)
+        )
+
     def alive(self, xp: Namespace, lengths: Any, steps: int, dtype: Any) -> Any:
         """1 where a step lies within a sample's length: (steps, batch, 1); None if all do."""
         if lengths is None:
@@ -112,6 +124,11 @@ class RecurrentSequence(_Recurrent):
         state = AbstractTensor(gates.dtype, (batch, hidden))
         saved = AbstractTensor(gates.dtype, (steps, batch, _SAVED[self.mode] * hidden))
         return AbstractTuple((AbstractTensor(gates.dtype, (steps, batch, hidden)), state, state, saved))
+
+    def factors(self, *args: Any) -> Factors:
+        inputs = self.by_samples(*args)
+        steps, state = (WHOLE, "n", WHOLE), ("n", WHOLE)
+        return Factors(inputs, (steps, state, state, steps))
 
     def eval(self, xp: Namespace, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any) -> Any:
         x, h, c, w = (widen(v) for v in (gates, h0, c0, weight))
@@ -173,6 +190,11 @@ class RecurrentSequenceGrad(_Recurrent):
     def infer(self, gates: AbstractTensor, h0: Any, c0: Any, weight: AbstractTensor, bias: Any, *rest: Any) -> Any:
         width = AbstractTensor(gates.dtype, weight.shape[:1])
         return AbstractTuple((gates, h0, c0, weight, width))
+
+    def factors(self, *args: Any) -> Factors:
+        """Devices with other samples have further terms of the gradients of weights."""
+        inputs = self.by_samples(*args)
+        return Factors(inputs, (inputs[0], inputs[1], inputs[2], (WHOLE, WHOLE), (WHOLE,)))  # type: ignore[arg-type]
 
     def eval(
         self, xp: Namespace, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any, out: Any, saved: Any,

@@ -56,7 +56,13 @@ class MeshProgram:
         given, found = self.specs
         found += (jax.sharding.PartitionSpec(),) * bool(self.counters)
         # The graph is differentiated already: what JAX would learn by tracking replicated values is of no use.
-        return jax.jit(jax.shard_map(run, mesh=self.mesh, in_specs=given, out_specs=found, check_vma=False))
+        mapped = jax.shard_map(run, mesh=self.mesh, in_specs=given, out_specs=found, check_vma=False)
+        return jax.jit(mapped, donate_argnums=() if self.counters else self._replaced())
+
+    def _replaced(self) -> tuple[int, ...]:
+        """The inputs whose memory new values of the same weights take; loops that may run again need theirs."""
+        given, found = self.specs
+        return tuple(i for i, o in self.graph.attrs.get("updates", {}).items() if given[i] == found[o])
 
     def _run(self, arrays: Any) -> Any:
         """Loops that save their carry an unknown number of times run again with more room where it was too little."""

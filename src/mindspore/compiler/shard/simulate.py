@@ -19,6 +19,7 @@ from mindspore.compiler.shard.pipeline import Stages
 from mindspore.compiler.shard.plan import Plan, flops_of
 from mindspore.ir import AbstractTuple, CNode, Node
 from mindspore.prims.structural import MakeTuple, TupleGetItem
+from mindspore.prims.update import Update
 
 COMPUTE, NEAR, FAR = "compute", "links within a node", "links between nodes"
 RESOURCES = (COMPUTE, NEAR, FAR)
@@ -71,6 +72,15 @@ class Timeline:
             json.dump({"traceEvents": events, "displayTimeUnit": "ms"}, stream)
 
 
+def _held(node: Node) -> list[CNode]:
+    """The operators whose results a value is or holds: tuples and their elements are no copies."""
+    if not isinstance(node, CNode):
+        return []
+    if isinstance(node.op, (MakeTuple, TupleGetItem)):
+        return [source for a in node.args for source in _held(a)]
+    return [node]
+
+
 def simulate(plan: Plan) -> Timeline:
     return _Simulation(plan).run()
 
@@ -96,8 +106,8 @@ class _Simulation:
             for gone in last.get(number, ()):
                 for stage in self._places(gone):
                     self.live[stage] -= self._bytes(gone)
-        weights = [self._weights(stage) for stage in range(self.plan.options.stages)]
-        return Timeline(self.plan, self.tasks, [w + p for w, p in zip(weights, self.peaks)])
+        inputs = [self._inputs(stage) for stage in range(self.plan.options.stages)]
+        return Timeline(self.plan, self.tasks, [i + p for i, p in zip(inputs, self.peaks)])
 
     # -- where and how much ---------------------------------------------------------------------------------------------
     def _places(self, node: CNode) -> list[int]:
@@ -107,8 +117,8 @@ class _Simulation:
     def _bytes(self, node: Node) -> float:
         """Of a device's part of a value."""
         layout, abstract = self.plan.layout_of(node), node.abstract
-        if isinstance(node, CNode) and isinstance(node.op, (MakeTuple, TupleGetItem)):
-            return 0.0  # no copy
+        if isinstance(node, CNode) and isinstance(node.op, (MakeTuple, TupleGetItem, Update)):
+            return 0.0  # no copy; new values of weights take the place of the old
         pairs = zip(layout, abstract.elements) if isinstance(abstract, AbstractTuple) else ((layout, abstract),)
         return sum(
             getattr(a, "nbytes", 0) / max(1, math.prod(part.cuts(self.mesh))) for part, a in pairs if isinstance(part, Layout)
@@ -119,19 +129,18 @@ class _Simulation:
         last: dict[int, tuple[int, CNode]] = {}
         for number, node in enumerate(self.order):
             last.setdefault(node.id, (number, node))
-            for arg in node.args:
-                if isinstance(arg, CNode):
-                    last[arg.id] = (number, arg)
+            for arg in (source for a in node.args for source in _held(a)):
+                last[arg.id] = (number, arg)
         found: dict[int, list[CNode]] = {}
         for number, node in last.values():
             found.setdefault(number, []).append(node)
         return found
 
-    def _weights(self, stage: int) -> float:
-        """Bytes of the weights and states that a stage uses, per device."""
+    def _inputs(self, stage: int) -> float:
+        """Bytes of the weights, states and data that a stage uses, per device."""
         total = 0.0
         for parameter in self.plan.graph.parameters:
-            if parameter.default is None or not hasattr(parameter.abstract, "nbytes"):
+            if not hasattr(parameter.abstract, "nbytes"):
                 continue
             users = {s for n in self.order if any(a is parameter for a in n.args) for s in self._places(n)}
             if stage in users or (not users and stage == 0):
