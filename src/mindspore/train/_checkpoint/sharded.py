@@ -81,7 +81,7 @@ def save_sharded_checkpoint(
         >>> weight = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
         >>> ms.parallel.save_sharded_checkpoint([weight], "doc_sharded", step=7, append_dict={"epoch": 3})
         >>> loaded = ms.parallel.load_sharded_checkpoint("doc_sharded")
-        >>> print(loaded["w"], int(loaded["epoch"]))
+        >>> print(loaded["w"].asnumpy(), int(loaded["epoch"]))
         [1. 2.] 3
     """
     if isinstance(step, bool) or not isinstance(step, int) or step < 0:
