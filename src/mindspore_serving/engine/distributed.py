@@ -177,6 +177,9 @@ class RemoteSubgraph(Subgraph):
             tuple(TensorInfo(name, dtype, tuple(shape)) for name, dtype, shape in described[what]) for what in ("inputs", "outputs")
         )
 
+    def portion(self, count: int) -> int:
+        return self.batch
+
     def _function(self, count: int) -> tuple[int, Callable[..., tuple[Array, ...]]]:
         return self.batch, lambda *arguments: self._compute(list(arguments))
 

@@ -111,6 +111,13 @@ class Subgraph:
             self._compiled[batch] = self._load(batch).compile(CpuBackend(), self._state)
         return batch, self._compiled[batch]
 
+    def portion(self, count: int) -> int:
+        """How many of so many instances to run at once: filling up by more than a third would cost more than a second run."""
+        if not self._open or count >= self.batch:
+            return self.batch
+        full = 1 << (count - 1).bit_length()
+        return count if count > full * 3 // 4 else full // 2
+
     def compute(self, arguments: Sequence[Array]) -> tuple[Array, ...]:
         """Outputs for whole batches of inputs."""
         return self._compiled[self.batch](*arguments)
@@ -184,8 +191,9 @@ class LoadedModel:
             except ServingError as error:
                 answers.append(error)
         valid = [number for number, answer in enumerate(answers) if answer is None]
-        for start in range(0, len(valid), graph.batch):
-            part = valid[start : start + graph.batch]
+        while valid:
+            size = graph.portion(len(valid))
+            part, valid = valid[:size], valid[size:]
             for number, outputs in zip(part, graph.run([instances[number] for number in part])):
                 answers[number] = outputs
         return answers
