@@ -1,7 +1,7 @@
 """Flower's gRPC server under many clients at once. Run by an interpreter with `flwr`, `grpcio` and `psutil`.
 
-The server is `flwr.server.start_server` with FedAvg: updates go straight to the strategy. (A SuperLink adds a store for messages
-and a process for the ServerApp on the way, so it is not the faster one of the two.) The clients are streams of one asynchronous
+The server is `flwr.server.start_server` with FedAvg: updates go straight to the strategy. A SuperLink, which
+puts a store for messages and a process for the ServerApp between, was not measured. The clients are streams of one asynchronous
 process, each over a connection of its own; they send back what they get.
 """
 import argparse
