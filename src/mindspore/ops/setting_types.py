@@ -144,7 +144,7 @@ def guard(namespace: dict[str, Any], table: str) -> None:
         for name in names:
             target = namespace[name]
             if inspect.isclass(target):
-                target.__init__ = _checked(name, target.__init__, settings)  # type: ignore[misc]
+                setattr(target, "__init__", _checked(name, target.__init__, settings))  # noqa: B010
             else:
                 namespace[name] = _checked(name, target, settings)
 

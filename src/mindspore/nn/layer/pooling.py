@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from mindspore import ops
 from mindspore.nn import checks
 from mindspore.nn.cell import Cell
-from mindspore.ops.pooling import with_batch
+from mindspore.ops import pooling
 from mindspore.prims import window
 from mindspore.prims.pooling import AvgPoolNd, MaxPoolNd, MaxPoolWithIndices
 
@@ -45,7 +45,7 @@ class _Pool(Cell):
         return self.format if self.dims == 2 else ""
 
     def construct(self, x: Tensor) -> Any:
-        return with_batch(type(self).__name__, x, self.dims, self.pool)
+        return pooling.with_batch(type(self).__name__, x, self.dims, self.pool)
 
     def extend_repr(self) -> str:
         return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}"
@@ -219,6 +219,8 @@ class AvgPool3d(_AvgPool):
 
 
 class _AvgPoolExt(Cell):
+    """A stride of None is the window's size, which functions of `ops` do not take at their front door."""
+
     def __init__(self, *options: Any):
         super().__init__()
         self.options = options
@@ -241,7 +243,7 @@ class AvgPool1dExt(_AvgPoolExt):
         super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad)
 
     def construct(self, input: Tensor) -> Any:
-        return ops.avg_pool1d(input, *self.options)
+        return pooling.avg_pool1d(input, *self.options)
 
 
 class AvgPool2dExt(_AvgPoolExt):
@@ -261,7 +263,7 @@ class AvgPool2dExt(_AvgPoolExt):
         super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
     def construct(self, input: Tensor) -> Any:
-        return ops.avg_pool2d(input, *self.options)
+        return pooling.avg_pool2d(input, *self.options)
 
 
 class AvgPool3dExt(_AvgPoolExt):
@@ -281,7 +283,7 @@ class AvgPool3dExt(_AvgPoolExt):
         super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
     def construct(self, input: Tensor) -> Any:
-        return ops.avg_pool3d(input, *self.options)
+        return pooling.avg_pool3d(input, *self.options)
 
 
 class LPPool1d(Cell):

@@ -69,7 +69,7 @@ class LARS(Optimizer):
         optimizer.dynamic_decay_flags = optimizer.decay_flags if optimizer.is_group else False
         optimizer.dynamic_weight_decay = optimizer.exec_weight_decay = optimizer.need_scale = False
 
-    def construct(self, gradients: Any) -> Any:
+    def construct(self, gradients: Any = ()) -> Any:
         gradients = self.scale_grad(gradients)
         lr = self.opt.get_lr()
         scaled = []

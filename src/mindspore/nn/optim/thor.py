@@ -50,7 +50,7 @@ class Thor(Momentum):
         self.inverses_a = self.factors_a.clone(prefix="thor_inverse_a", init="zeros")
         self.inverses_g = self.factors_g.clone(prefix="thor_inverse_g", init="zeros")
 
-    def construct(self, gradients: Any) -> Any:
+    def construct(self, gradients: Any = ()) -> Any:
         step = ops.reshape(self.global_step, ())
         if ops.equal(ops.floor_mod(step, self.frequency), 0):
             self.renew_inverses(step)
