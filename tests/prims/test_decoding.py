@@ -205,3 +205,11 @@ def test_row_reductions(backend, width):
     places, totals = peak(Tensor(x))
     assert places.asnumpy().tolist() == x.argmax(-1).tolist()
     np.testing.assert_allclose(totals.asnumpy(), np.log(np.exp(x.astype(np.float64)).sum(-1)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_transposed_weight_is_packed_as_its_copy(kind):
+    weight = normal(0, 64, 100).T
+    found, want = pack(weight, kind), pack(np.ascontiguousarray(weight), kind)
+    assert (found.weight == want.weight).all()
+    assert kind == "float32" or (found.scales == want.scales).all()

@@ -65,7 +65,7 @@ def pack(weight: np.ndarray, kind: str = "float32") -> Packed:
 def _round(weight: np.ndarray, kind: str, group: int, packed: np.ndarray, scales: np.ndarray) -> None:
     """Round some panels' outputs into their places; what is missing of the last panel is 0."""
     panels, inputs = len(packed), weight.shape[1]
-    whole = weight
+    whole = np.ascontiguousarray(weight)  # GPT-2 has its matrices transposed
     if len(weight) < panels * PANEL:
         whole = np.zeros((panels * PANEL, inputs), np.float32)
         whole[: len(weight)] = weight
