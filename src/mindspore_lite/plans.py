@@ -2,7 +2,7 @@
 
     section "plans" = signature (32 bytes) · zlib(length of the index (8 bytes) · index (JSON) · machine code)
     index = {"machine", "digest", "record": results that tell of an error, "indices": [digest per plan],
-             "plans": [rows of backends/cpu/stored.py], "constants": [[[form, array]] per plan],
+             "plans": [rows of backends/cpu/standalone.py], "constants": [[[form, array]] per plan],
              "functions": {name: offset}, "fixes": [[where, place]], "outside": [[where, name, added]]}
 
 There is a plan for one thread and one for all of the machine's. `form` tells whether an array is read as it is ("plain") or its stored
@@ -25,14 +25,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mindspore._base.strided import walked
-from mindspore.backends.cpu import image, openmp, stored
+from mindspore.backends.cpu import image, openmp, standalone
 from mindspore.backends.cpu.image import Image
 from mindspore_lite import stored_code
 from mindspore_lite.container import as_json
 
 if TYPE_CHECKING:
     from mindspore.backends.cpu.executable import CpuExecutable
-    from mindspore.backends.cpu.stored import Pairs, Stored
+    from mindspore.backends.cpu.standalone import Pairs, Stored
     from mindspore.formats.program import Program
     from mindspore_lite.arrays import ArrayReader, ArrayWriter
 
@@ -99,8 +99,8 @@ class PlanWriter:
                     return
                 made = backend.compile(packed.graph)
                 arguments = [*given, *self._weights]
-                self._plans.append(stored.describe(made, arguments, len(given), lambda n, p: self._may_order(ordered, n, p)))
-            except (CannotCompile, stored.CannotStore, image.CannotLink):
+                self._plans.append(standalone.describe(made, arguments, len(given), lambda n, p: self._may_order(ordered, n, p)))
+            except (CannotCompile, standalone.CannotStore, image.CannotLink):
                 continue
         for constant in (c for plan in self._plans for c in plan.constants if c.pairs is not None):
             array = self._weights[constant.weight or 0]
@@ -219,7 +219,7 @@ class Plans(NamedTuple):
                 return None
             code = Image(self.code, self.rows["functions"], self.rows["fixes"], self.rows["outside"])
             try:
-                return stored.revive(rows, code, held.__getitem__), held
-            except stored.DoesNotFit:
+                return standalone.revive(rows, code, held.__getitem__), held
+            except standalone.DoesNotFit:
                 return None
         return None

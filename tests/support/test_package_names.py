@@ -256,11 +256,11 @@ def test_checkpoints(tmp_path):
 
 
 def test_small_helpers():
+    from mindspore.nn.wrap.loss_scale import _grad_overflow
     from mindspore.train._utils import check_value_type
 
     from mindspore.common.api import _pynative_executor
     from mindspore.common.parameter import _get_unique_parameter_key
-    from mindspore.nn.wrap.loss_scale import _grad_overflow
     from mindspore.train.model import _transfer_tensor_to_tuple
 
     x = Tensor([2.0])

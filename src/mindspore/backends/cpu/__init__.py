@@ -1,7 +1,7 @@
 """The native CPU backend: LLVM-generated fused kernels and oneDNN primitives, one call per graph.
 
 `available()` says whether this machine can use it; where it cannot, the runtime takes another backend. What compiles is loaded when
-it is asked for: programs that were compiled before (`stored.py`) run without it.
+it is asked for: programs that were compiled before (`standalone.py`) run without it.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mindspore.backends.base import CannotCompile, calls_itself
 from mindspore.backends.cpu import cached_attention as _cached_attention  # noqa: F401  these register their operations
-from mindspore.backends.cpu import collectives, dnnl, jit, native, openmp, postops, stored_programs
+from mindspore.backends.cpu import collectives, dnnl, jit, native, openmp, postops, program_cache
 from mindspore.backends.cpu import packed_products as _packed_products  # noqa: F401
 from mindspore.backends.cpu import quantised as _quantised  # noqa: F401
 from mindspore.backends.cpu import rnn as _rnn  # noqa: F401
@@ -78,7 +78,7 @@ class _Session:
     def executable(self, graph: FuncGraph, donated: frozenset[int] = frozenset()) -> CpuExecutable:
         settings = (astuple(self.flags), self.finite, sorted(donated))
         make = functools.partial(self._blueprint, graph, donated)
-        blueprint = make() if self.flags.dump_as_text else stored_programs.blueprint(graph, settings, make)
+        blueprint = make() if self.flags.dump_as_text else program_cache.blueprint(graph, settings, make)
         return CpuExecutable(blueprint, donated, self.threads)
 
     def _blueprint(self, graph: FuncGraph, donated: frozenset[int]) -> Blueprint:

@@ -9,7 +9,7 @@ from tests.backend_cpu.helpers import build, check
 
 import mindspore as ms
 from mindspore import Tensor, nn, ops
-from mindspore.backends.cpu import CpuBackend, backend, cache, kernels, scatter, stored_programs, written
+from mindspore.backends.cpu import CpuBackend, backend, cache, kernels, program_cache, scatter, written
 from mindspore.backends.cpu.shelf import Shelf
 from mindspore.prims import activation, sorting
 from mindspore.prims.decompositions import Cholesky
@@ -75,7 +75,7 @@ def test_a_lost_kernel_is_made_again(lowered, tmp_path, monkeypatch):
     for file in (tmp_path / "cpu_kernels").iterdir():
         if file not in programs(tmp_path):
             file.unlink()
-    monkeypatch.setattr(stored_programs, "_SHELF", Shelf(1))
+    monkeypatch.setattr(program_cache, "_SHELF", Shelf(1))
     np.testing.assert_array_equal(CpuBackend().compile(softmax())(X)[0], expected)
     assert len(lowered) == 2
 
