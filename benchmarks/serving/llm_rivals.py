@@ -133,7 +133,7 @@ class LlamaCpp:
         llama_cpp.llama_backend_init()
         self.model = llama_cpp.llama_model_load_from_file(path.encode(), llama_cpp.llama_model_default_params())
         settings = llama_cpp.llama_context_default_params()
-        settings.n_ctx, settings.n_batch, settings.n_ubatch, settings.n_seq_max = 32 * 256, 2048, 512, 32
+        settings.n_ctx, settings.n_batch, settings.n_ubatch, settings.n_seq_max = 32 * 576, 2048, 512, 32
         settings.n_threads = settings.n_threads_batch = THREADS
         self.context = llama_cpp.llama_init_from_model(self.model, settings)
         self.vocabulary = llama_cpp.llama_vocab_n_tokens(llama_cpp.llama_model_get_vocab(self.model))
