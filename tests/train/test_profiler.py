@@ -53,7 +53,7 @@ def test_the_data_pipeline_is_timed(tmp_path):
             yield np.full(3, number, np.float32)
 
     data = ds.GeneratorDataset(rows, ["x"], shuffle=False).map(lambda x: x + 1, ["x"]).batch(4)
-    list(data.create_tuple_iterator())
+    list(data.create_tuple_iterator(num_epochs=1))  # ends, while one without a number would go on reading ahead
     profiler = Profiler(output_path=str(tmp_path))
     assert len(list(data.create_tuple_iterator(num_epochs=1))) == 3
     profiler.analyse()

@@ -66,11 +66,11 @@ class PrimitiveOperations:
 
     def _instance(self, use: PrimitiveUse, attributes: dict[str, Any]) -> Callable:
         made = self._operation(use.name)
-        names = _accepted(made)
+        defaults = _accepted(made)
         given = {_ATTRIBUTE_NAMES.get(k, k): v for k, v in attributes.items()}
         if str(given.get("pad_mode", "")).lower() in ("same", "valid"):  # what is stored then is what follows from it
             given = {k: v for k, v in given.items() if k not in ("pad", "pad_list")}
-        own = {k: _spatial(use.name, k, v) for k, v in given.items() if k in names}
+        own = {k: _as_flag(defaults[k], _spatial(use.name, k, v)) for k, v in given.items() if k in defaults}
         return made(**own) if isinstance(made, type) else functools.partial(made, **own)
 
     def _operation(self, name: str) -> Callable:
@@ -93,10 +93,16 @@ class PrimitiveOperations:
         return interpreted(repeat, test, body, state)
 
 
-def _accepted(made: Callable) -> set[str]:
+def _accepted(made: Callable) -> dict[str, Any]:
+    """The settings of an operation, with their defaults."""
     parameters = inspect.signature(made.__init__ if isinstance(made, type) else made).parameters.values()  # type: ignore[misc]
-    own = {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
-    return own | set(getattr(made, "defaults", ()))
+    own = {p.name: p.default for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    return own | dict(getattr(made, "defaults", {}))
+
+
+def _as_flag(default: Any, value: Any) -> Any:
+    """Files have 0 and 1 for some flags."""
+    return bool(value) if isinstance(default, bool) and isinstance(value, int) and value in (0, 1) else value
 
 
 #: attributes of windows that are stored with two leading dimensions, and how many there are without
@@ -116,6 +122,8 @@ def _spatial(op: str, name: str, value: Any) -> Any:
         return tuple(value[-_WINDOWS[op] :])
     if name == "pad_mode" and isinstance(value, str):
         return value.lower()
+    if name == "ceil_mode":  # MaxPool3D's may also be None, so its default does not tell
+        return bool(value)
     if name == "argmax_type" and isinstance(value, int):
         return TYPES_BY_ID.get(value, mstype.int64 if value == 4 else mstype.int32)
     return value
