@@ -163,10 +163,15 @@ def test_memory_does_not_grow_from_epoch_to_epoch(tmp_path):
 
     for _ in range(3):
         epoch()
-    before = resident_bytes()
-    for _ in range(8):  # one lost batch an epoch would be 77 MB
-        epoch()
-    assert resident_bytes() - before < 40 << 20
+    grown = []
+    for _ in range(3):  # a leak grows each time; what the allocator does for others in this process, once
+        before = resident_bytes()
+        for _ in range(8):  # one lost batch an epoch would be 77 MB
+            epoch()
+        grown.append(resident_bytes() - before)
+        if grown[-1] < 40 << 20:
+            return
+    raise AssertionError(f"memory grows from epoch to epoch: {grown}")
 
 
 @pytest.fixture
