@@ -64,6 +64,18 @@ def go(page, address, title):
     page.wait_for_function("title => (document.querySelector('.page h1') || {}).textContent === title", arg=title)
 
 
+def test_another_page_is_asked_for_before_the_first_is_there(page, site):
+    held = []
+    page.route("**/pages/scalars.js", lambda route: held.append(route))
+    page.goto(f"{site}/#/scalars", wait_until="commit")
+    while not held:
+        page.wait_for_timeout(20)
+    go(page, f"{site}/#/runs", "Runs")
+    held[0].continue_()
+    page.wait_for_timeout(200)
+    assert page.inner_text(".page h1") == "Runs"
+
+
 def test_scalars_show_the_right_numbers(page, site):
     page.goto(f"{site}/#/scalars")
     found = {name: (count, last) for name, count, last in lines(page, "loss")}

@@ -123,9 +123,8 @@ async function begin() {
   catch (error) { fill(main, nothing("The server does not answer", error.message)); return; }
   folder.textContent = "\u200e" + about.folder; folder.title = about.folder;
   status(about);
-  navigation();
+  state.follow(show);  // before the first page is made: whoever is quicker than it gets the page asked for
   await show();
-  state.follow((other) => { navigation(); show(); });
   listen(about.revision, changed, (on) => live.classList.toggle("on", on));
 }
 begin();

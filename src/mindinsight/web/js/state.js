@@ -34,5 +34,6 @@ export function link(target) {
 export function changed(listener) { listeners.add(listener); return () => listeners.delete(listener); }
 
 export function follow(show) {
-  window.addEventListener("hashchange", () => { const before = page; parse(); show(page !== before); });
+  parse();  // the address may have changed since this module was loaded
+  window.addEventListener("hashchange", () => { parse(); show(); });
 }
