@@ -33,7 +33,7 @@ def outputs_of_many(plan, arrays):
     for i in range(len(everyone[0])):
         if i in updated:
             layout = plan.storage_of(plan.graph.parameters[updated[i]])
-            found.append(joined([out[i] for out in everyone], layout, mesh))
+            found.append(joined([out[i] for out in everyone], layout, mesh, plan.graph.parameters[updated[i]].abstract.shape))
         else:
             for other in everyone[1:]:
                 np.testing.assert_array_equal(other[i], everyone[0][i])  # whole results are the same on all devices

@@ -1,4 +1,4 @@
-"""Long sequences over devices: attention by heads (Ulysses) and by queries, against one device, with what they send."""
+"""Long sequences over devices: attention by heads (Ulysses), by queries, with keys in a ring; against one device, with what they send."""
 
 import numpy as np
 import pytest
@@ -42,6 +42,8 @@ CUTS = {
     "ulysses": ((1, 8, 1, 1),) * 3,
     "queries": ((1, 1, 8, 1), (1, 1, 1, 1), (1, 1, 1, 1)),
     "both": ((1, 2, 4, 1), (1, 2, 1, 1), (1, 2, 1, 1)),
+    "ring": ((1, 1, 8, 1),) * 3,
+    "ring of heads": ((1, 2, 4, 1),) * 3,
 }
 
 
@@ -50,7 +52,7 @@ def trained(net):
 
 
 def collectives(plan):
-    return [n.op.name for n in partition(plan).nodes() if n.op.name in ("AlltoAll", "AllGather", "AllReduce", "ReduceScatter")]
+    return [n.op.name for n in partition(plan).nodes() if n.op.name in ("AlltoAll", "AllGather", "AllReduce", "ReduceScatter", "Shift")]
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -62,13 +64,43 @@ def test_a_sequence_over_eight_devices(kind, causal):
     sent = collectives(plan)
     attention = [n for n in plan.graph.nodes() if n.op.name in ("Attention", "AttentionGrad")]
     assert [sum(map(len, plan.assignments[n.id].values())) for n in attention] == [3, 3]  # all axes of 2 x 2 x 2
-    assert ("AlltoAll" in sent) == (kind != "queries")
+    assert ("AlltoAll" in sent) == (kind not in ("queries", "ring"))
+    # Keys and values go around once in the forward pass and twice in the gradient, their own gradients once more and home.
+    assert sent.count("Shift") == 2 * 7 * 3 + 2 * 8 if kind == "ring" else (sent.count("Shift") > 0) == (kind == "ring of heads")
+    if "ring" in kind:
+        scores = [n.abstract.shape for n in partition(plan).nodes() if n.op.name == "Exp" and n.abstract.shape[-1] > 1]
+        assert scores and max(shape[-1] for shape in scores) <= LENGTH // 4  # never all keys
 
 
 def test_the_gradient_of_a_bias_is_summed_over_queries():
     x = Tensor(np.random.default_rng(9).normal(size=(1, LENGTH, WIDTH)).astype("f"))
     cut = (*CUTS["queries"], (1, 1, 1, 1))
     assert_same(trained(Block(cut, False, bias=True)), x, dataset=((1, 8, 1),), machine=SLOW)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_the_gradient_of_a_bias_in_a_ring(causal):
+    x = Tensor(np.random.default_rng(9).normal(size=(1, LENGTH, WIDTH)).astype("f"))
+    cut = (*CUTS["ring"], (1, 1, 1, 1))
+    assert_same(trained(Block(cut, causal, bias=True)), x, dataset=((1, 8, 1),), machine=SLOW)
+
+
+@pytest.mark.parametrize("mask", [False, True])
+def test_flash_attention_in_a_ring(mask):
+    draw = np.random.default_rng(9).standard_normal
+    q, k, v = (Tensor(draw((1, LENGTH, WIDTH)).astype("f")) for _ in range(3))
+    attend = ops.FlashAttentionScore(HEADS, scale_value=0.5, sparse_mode=0, next_tokens=0 if not mask else 2147483647)
+    attend.shard(((1, 8, 1),) * 3)
+    hidden = Tensor(np.triu(np.ones((LENGTH, LENGTH), np.uint8), 1)) if mask else None
+    total = lambda *given: (attend(*given, None, None, None, hidden)[3] ** 2).sum()
+    plan = assert_same(ms.value_and_grad(total, (0, 1, 2)), q, k, v, machine=SLOW)
+    assert "Shift" in collectives(plan)
+
+
+def test_a_ring_needs_as_many_keys_as_queries():
+    attention = ops.Attention().shard(CUTS["ring"])
+    with pytest.raises(RuntimeError, match="only where there are as many as queries, but there are 8 and 16"):
+        assert_same(lambda q, k: attention(q, k, k, None), ops.ones((1, 2, 16, 4)), ops.ones((1, 2, 8, 4)))
 
 
 def test_attention_follows_a_cut_sequence():

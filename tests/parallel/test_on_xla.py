@@ -76,9 +76,31 @@ print("same on 8")
 """
 
 
-@pytest.mark.parametrize("program", [PROGRAM, RANDOM], ids=["training", "random graphs"])
+UNEVEN = """
+import numpy as np
+import mindspore as ms
+from networks import Odd, Plan, Ring, adam, losses
+
+ms.set_context(backend="xla")
+for network in (Odd, Ring):
+    alone, _ = losses(network, adam)
+    ms.set_auto_parallel_context(
+        parallel_mode="semi_auto_parallel", device_num=8, full_batch=True, enable_parallel_optimizer=True,
+        parallel_optimizer_config={"parallel_optimizer_threshold": 0},
+    )
+    together, step = losses(network, adam, plan=Plan(2, 4))
+    ms.reset_auto_parallel_context()
+    np.testing.assert_allclose(together, alone, rtol=1e-6)
+    if network is Odd:
+        assert step.parameter_layout_dict["table"][2] == [5, 12]
+print("same on 8")
+"""
+
+
+@pytest.mark.parametrize("program", [PROGRAM, RANDOM, UNEVEN], ids=["training", "random graphs", "uneven sizes and a ring"])
 def test_eight_devices_of_xla_are_one(program):
-    path = os.pathsep.join([os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+    here = os.path.dirname(__file__)
+    path = os.pathsep.join([here, os.path.join(here, "processes"), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     env = {**os.environ, "PYTHONPATH": path, "XLA_FLAGS": "--xla_force_host_platform_device_count=8", "JAX_PLATFORMS": "cpu"}
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)], env=env, capture_output=True, text=True, timeout=200

@@ -55,10 +55,13 @@ def additive_mask(mask: Tensor, dtype: DType | None, masked_where_true: bool) ->
     return cast(out, dtype) * float(np.finfo(np.float16).min if dtype is mstype.float16 else MASKED)
 
 
-def attend(q: Tensor, k: Tensor, v: Any, bias: Tensor | None, scale: float, causal: bool, p: float = 0.0) -> Any:
-    """softmax(scale q kᵀ + bias) v; with dropout of the probabilities if p > 0."""
+def attend(q: Tensor, k: Tensor, v: Any, bias: Tensor | None, scale: float, causal: bool, p: float = 0.0, ring: bool = False) -> Any:
+    """softmax(scale q kᵀ + bias) v; with dropout of the probabilities if p > 0.
+
+    `ring`: over devices that share a sequence, keys and values travel from one to the next.
+    """
     if not p:
-        return Attention(scale, causal)(q, k, v, bias)
+        return Attention(scale, causal, ring)(q, k, v, bias)
     if q.shape[-2] > LONG and p < 1:
         return DropoutAttention(scale, causal, 1 - p)(q, k, v, bias, next_key())
     scores = BatchMatMul(False, True)(q * scale, k)
@@ -76,7 +79,9 @@ def repeat_heads(x: Tensor, times: int) -> Any:
     return Reshape()(BroadcastTo((b, n, times, s, d))(ExpandDims()(x, 2)), (b, n * times, s, d))
 
 
-def attend_by_groups(q: Any, k: Any, v: Any, bias: Any, scale: float, causal: bool, p: float = 0.0) -> Any:
+def attend_by_groups(
+    q: Any, k: Any, v: Any, bias: Any, scale: float, causal: bool, p: float = 0.0, ring: bool = False
+) -> Any:
     """`attend` of (B, N, S, D), where each head of keys and values may serve several heads of queries.
 
     With one query, those of a group are rows of one product, and keys and values are read once. With more, they are repeated.
@@ -85,7 +90,7 @@ def attend_by_groups(q: Any, k: Any, v: Any, bias: Any, scale: float, causal: bo
     groups = k.shape[1]
     times = heads // groups
     if times == 1 or queries > 1 or causal or p:
-        return attend(q, repeat_heads(k, times), repeat_heads(v, times), bias, scale, causal, p)
+        return attend(q, repeat_heads(k, times), repeat_heads(v, times), bias, scale, causal, p, ring)
     if bias is not None and bias.ndim == 4 and bias.shape[1] == heads:
         bias = Reshape()(bias, (bias.shape[0], groups, times, bias.shape[3]))
     mixed = attend(Reshape()(q, (b, groups, times, depth)), k, v, bias, scale, False)
@@ -191,6 +196,18 @@ def flash_attention_score(
         >>> ops.flash_attention_score(x, x, x, head_num=2, input_layout="BNSD").shape
         (1, 2, 4, 8)
     """
+    return flash_attention(
+        query, key, value, head_num, real_shift, drop_mask, attn_mask, actual_seq_qlen, actual_seq_kvlen, keep_prob,
+        scalar_value, pre_tokens, next_tokens, input_layout, sparse_mode,
+    )  # fmt: skip
+
+
+def flash_attention(
+    query: Tensor, key: Tensor, value: Any, head_num: int, real_shift: Any, drop_mask: Any, attn_mask: Any,
+    actual_seq_qlen: Any, actual_seq_kvlen: Any, keep_prob: float, scalar_value: float, pre_tokens: int, next_tokens: int,
+    input_layout: str, sparse_mode: int, ring: bool = False,
+) -> Tensor:  # fmt: skip
+    """`flash_attention_score`; `ring`: keys travel between devices that share a sequence."""
     for name, tensor in (("query", query), ("key", key), ("value", value)):
         require_tensor("flash_attention_score", name, tensor)
     if input_layout not in ("BSH", "SBH", "BNSD", "BSND", "TND"):
@@ -199,7 +216,7 @@ def flash_attention_score(
         )
     if not 0 < keep_prob <= 1:
         raise ValueError(f"For 'flash_attention_score', 'keep_prob' must be in range (0, 1], but got {keep_prob}.")
-    options = (scalar_value, keep_prob, drop_mask, pre_tokens, next_tokens, sparse_mode)
+    options = (scalar_value, keep_prob, drop_mask, pre_tokens, next_tokens, sparse_mode, ring)
     if input_layout == "TND":
         ends = static_ints("flash_attention_score", "actual_seq_qlen", actual_seq_qlen)
         key_ends = static_ints("flash_attention_score", "actual_seq_kvlen", actual_seq_kvlen)
@@ -218,7 +235,7 @@ def flash_attention_score(
 
 def _flash(q: Tensor, k: Tensor, v: Tensor, shift: Any, mask: Any, options: tuple) -> Any:
     """Attention of (B, N, S, D) with masks and dropout."""
-    scale, keep_prob, drop_mask, before, after, mode = options
+    scale, keep_prob, drop_mask, before, after, mode, ring = options
     bias = None
     pattern = _sparse_bias(mode, q.shape[2], k.shape[2], before, after)
     if mask is not None and mode in (0, 1):
@@ -230,7 +247,7 @@ def _flash(q: Tensor, k: Tensor, v: Tensor, shift: Any, mask: Any, options: tupl
         # The shift is added before scaling; the primitive adds after it.
         bias = shift * scale if bias is None else bias + shift * scale
     if keep_prob == 1:
-        return attend_by_groups(q, k, v, bias, scale, False)
+        return attend_by_groups(q, k, v, bias, scale, False, ring=ring)
     if drop_mask is None:
         return attend_by_groups(q, k, v, bias, scale, False, 1 - keep_prob)
     times = q.shape[1] // k.shape[1]

@@ -406,9 +406,15 @@ class PReLU(Primitive):
 
 
 # -- softmax ----------------------------------------------------------------------------------------------------------
+#: a logit whose exponential is 0, and that times 0 is 0
+_NOTHING = -1e30
+
+
 def shifted_and_total(device: Any, x: Any, axes: tuple[int, ...], labels: tuple[str, ...]) -> tuple[Any, Any]:
     """Logits that are cut over devices, less their maximum, and the sum of their exponentials; float32 at least."""
     wide = Cast()(x, mstype.float32) if x.dtype.itemsize < 4 else x
+    for label in labels:
+        wide = device.masked(wide, 0, label, _NOTHING)
     shifted = wide - device.all_reduce("max", ReduceMax(True)(wide, axes), *labels)
     return shifted, device.all_reduce("sum", ReduceSum(True)(Exp()(shifted), axes), *labels)
 
@@ -428,7 +434,7 @@ class _Softmax(Primitive):
 
     def factors(self, x: AbstractTensor) -> Factors:
         names = numbered(x.ndim)
-        return Factors((names,), (names,))
+        return Factors((names,), (names,)).filling(None)
 
     def on_device(self, device: Any, x: Any) -> Any:
         """Where the classes are cut, maximum and sum are taken over the devices that share them."""

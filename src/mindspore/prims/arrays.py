@@ -143,7 +143,7 @@ class Squeeze(Primitive):
 
     def factors(self, x: AbstractTensor) -> Factors:
         before, after = reshaping(x.shape, self._shape(x.shape))
-        return Factors((before,), (after,), linear=True)
+        return Factors((before,), (after,), linear=True).filling(None)
 
     def on_device(self, device: Device, x: Any) -> Any:
         return Reshape()(x, device.shapes[0])
@@ -299,7 +299,7 @@ class Fill(Primitive):
 
     def factors(self, dtype: Any, shape: Any, value: Any) -> Factors:
         number = (WHOLE,) * len(value.shape) if is_tensor(value) else None
-        return Factors((None, None, number), (numbered(len(shape)),))
+        return Factors((None, None, number), (numbered(len(shape)),)).filling(None)
 
     def on_device(self, device: Device, dtype: Any, shape: Any, value: Any) -> Any:
         return self(dtype, device.shapes[0], value)
@@ -487,12 +487,12 @@ class GetItem(_Indexing):
 
     def factors(self, x: AbstractTensor, *arrays: Any) -> Factors | None:
         found = self.labels(x.shape, arrays)
-        return Factors((found[0], *found[2]), (found[1],)) if found is not None else None
+        return Factors((found[0], *found[2]), (found[1],)).filling(None) if found is not None else None
 
     def on_device(self, device: Any, x: Any, *arrays: Any) -> Any:
         if device.parts("rows") == 1:
             return self(x, *arrays)
-        index, mine = device.own_rows(arrays[0], device.part_size(0, "rows"), "rows")
+        index, mine = device.own_rows(arrays[0], "rows")
         picked = self(x, index)
         return device.keep(picked, mine, device.factors.outputs[0], device.factors.inputs[1])
 
@@ -565,7 +565,7 @@ class SetItem(_Indexing):
         )
         if any(label not in given for label in after if label.startswith("i")):
             return None  # a value that is repeated over the indices counts once for each of them
-        return Factors((before, given, *indices), (before,))
+        return Factors((before, given, *indices), (before,)).filling(0)  # zeros are added to the first row
 
     def on_device(self, device: Any, x: Any, value: Any, *arrays: Any) -> Any:
         """Devices that hold parts of the indices add up their results: x itself counts on the first of them."""
@@ -574,7 +574,7 @@ class SetItem(_Indexing):
         for label in summed:
             x = device.on_first(x, label)
         if device.parts("rows") > 1:
-            index, mine = device.own_rows(arrays[0], device.part_size(0, "rows"), "rows")
+            index, mine = device.own_rows(arrays[0], "rows")
             value = device.keep(value, mine, labels[1], labels[2])
             arrays = (index,)
         return self(x, value, *arrays)

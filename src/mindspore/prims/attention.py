@@ -4,6 +4,9 @@ The forward pass keeps only the output; the backward pass computes the probabili
 the square of the sequence length between the two. NumPy goes over blocks of queries for the same reason. On a GPU, half
 types go to cuDNN's fused kernels (FlashAttention-2, Dao 2023). The gradient asks for the same forward call again, with
 the statistics that the backward kernel needs; XLA merges the two, so nothing runs twice.
+
+Over devices it is cut by batch, heads and queries. Where a strategy cuts keys and values along the length as it cuts the queries, they
+travel in a ring (ring_attention.py).
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from mindspore.prims.linalg import BatchMatMul
 from mindspore.prims.pallas import on_cuda
 from mindspore.prims.precision import is_half, narrow, product, widen
 from mindspore.prims.primitive import Batched, Primitive
+from mindspore.prims.ring_attention import LENGTH, ring_attention, ring_attention_grad
 from mindspore.prims.values import from_array
 
 if TYPE_CHECKING:
@@ -137,13 +141,37 @@ def _scores(q: Any, k: Any) -> int:
 
 def _label_of_queries(op: Primitive, bias: Any) -> str:
     """Queries may be cut, with one exception: `causal` becomes a bias then, and there is none to spare."""
-    return WHOLE if op.causal and bias is not None else "s"
+    return WHOLE if op.causal and bias is not None and not is_ring(op) else LENGTH
+
+
+def is_ring(op: Primitive) -> bool:
+    """Whether keys and values are cut along the length, as the strategy or whoever made the operation says."""
+    strategy = op.attrs.get("in_strategy")
+    if op.attrs.get("ring") or not isinstance(strategy, (tuple, list)) or len(strategy) < 2 or strategy[1] is None:
+        return bool(op.attrs.get("ring"))
+    return cuts_dimension(strategy[1], -2)
+
+
+def cuts_dimension(entry: Any, dim: int) -> bool:
+    """Whether an entry of a strategy, numbers of parts or a Layout, cuts a dimension."""
+    if hasattr(entry, "to_dict"):
+        return entry.to_dict()["tensor_map"][dim] != -1
+    return entry[dim] > 1
+
+
+def _ring_attribute(ring: bool) -> dict[str, Any]:
+    return {"ring": True} if ring else {}
+
+
+def _of_ring(rule: Factors) -> Factors:
+    """Blocks of keys that travel are not filled up: all of them count."""
+    return rule._replace(filled={label: value for label, value in rule.filled.items() if label != LENGTH})
 
 
 def _late_keys(device: Any, q: Any, k: Any) -> Any:
     """The bias that hides keys after this device's queries."""
     mine, keys, queries = q.shape[-2], k.shape[-2], device.whole_shape(0)[-2]
-    rows = from_array(np.arange(mine, dtype=np.int32)[:, None]) + device.index("s") * mine + (keys - queries)
+    rows = from_array(np.arange(mine, dtype=np.int32)[:, None]) + device.start("s") + (keys - queries)
     late = Greater()(from_array(np.arange(keys, dtype=np.int32)[None]), rows)
     return Cast()(Cast()(late, mstype.float32) * MASKED, q.dtype)
 
@@ -157,8 +185,8 @@ class Attention(Primitive):
         (1, 4, 8)
     """
 
-    def __init__(self, scale: float = 1.0, causal: bool = False):
-        super().__init__(scale=float(scale), causal=bool(causal))
+    def __init__(self, scale: float = 1.0, causal: bool = False, ring: bool = False):
+        super().__init__(scale=float(scale), causal=bool(causal), **_ring_attribute(ring))
 
     def infer(self, q: AbstractTensor, k: AbstractTensor, v: AbstractTensor, bias: AbstractTensor | None) -> Any:
         for name, value in (("query", q), ("key", k), ("value", v)):
@@ -177,17 +205,23 @@ class Attention(Primitive):
         return AbstractTensor(q.dtype, (*q.shape[:-1], v.shape[-1]))
 
     def factors(self, q: AbstractTensor, k: Any, v: Any, bias: Any) -> Factors:
-        """By batch, heads and queries; every device sees all keys."""
+        """By batch, heads and queries; every device sees all keys, at once or one block after the other."""
         lead, queries = numbered(q.ndim - 2), _label_of_queries(self, bias)
-        return Factors(
-            ((*lead, queries, WHOLE), (*lead, WHOLE, WHOLE), (*lead, WHOLE, WHOLE), bias_labels(q, k, bias, queries)),
-            ((*lead, queries, WHOLE),),
-        )
+        ours, theirs = (*lead, queries, WHOLE), (*lead, LENGTH if is_ring(self) else WHOLE, WHOLE)
+        rule = Factors((ours, theirs, theirs, bias_labels(q, k, bias, queries)), (ours,)).filling(None)
+        return _of_ring(rule) if is_ring(self) else rule
+
+    def strategy_problem(self, q: Any, k: Any, v: Any, bias: Any) -> str | None:
+        if is_ring(self) and q.shape[-2] != k.shape[-2]:
+            return f"keys travel in a ring only where there are as many as queries, but there are {k.shape[-2]} and {q.shape[-2]}."
+        return None
 
     def flops(self, q: Any, k: Any, v: Any, bias: Any) -> float:
         return 2.0 * _scores(q, k) * (k.shape[-1] + v.shape[-1])
 
     def on_device(self, device: Any, q: Any, k: Any, v: Any, bias: Any) -> Any:
+        if device.parts("s") > 1 and is_ring(self):
+            return ring_attention(device, self.scale, MASKED if self.causal else None, q, k, v, bias)
         if not self.causal or device.parts("s") == 1:
             return self(q, k, v, bias)
         return Attention(self.scale)(q, k, v, _late_keys(device, q, k))
@@ -205,7 +239,7 @@ class Attention(Primitive):
     def bprop(
         self, q: TensorBase, k: TensorBase, v: TensorBase, bias: TensorBase | None, out: TensorBase, dout: TensorBase
     ) -> tuple:
-        grads = AttentionGrad(self.scale, self.causal)(q, k, v, bias, dout)
+        grads = AttentionGrad(self.scale, self.causal, is_ring(self))(q, k, v, bias, dout)
         return tuple(grads) if _has_gradient(bias) else (*grads, None)
 
     def vmap(self, size: int, q: Batched, k: Batched, v: Batched, bias: Batched) -> Any:
@@ -216,8 +250,8 @@ class Attention(Primitive):
 class AttentionGrad(Primitive):
     """The gradients of `Attention` by q, k, v and, where it is a float tensor, by the bias."""
 
-    def __init__(self, scale: float = 1.0, causal: bool = False):
-        super().__init__(scale=float(scale), causal=bool(causal))
+    def __init__(self, scale: float = 1.0, causal: bool = False, ring: bool = False):
+        super().__init__(scale=float(scale), causal=bool(causal), **_ring_attribute(ring))
 
     def infer(self, q: Any, k: Any, v: Any, bias: Any, dout: Any) -> Any:
         return AbstractTuple((q, k, v, bias) if _has_gradient(bias) else (q, k, v))
@@ -225,15 +259,20 @@ class AttentionGrad(Primitive):
     def factors(self, q: AbstractTensor, k: Any, v: Any, bias: Any, dout: Any) -> Factors:
         """As `Attention`; devices with other queries have further terms of the gradients by keys, values and bias."""
         lead, queries = numbered(q.ndim - 2), _label_of_queries(self, bias)
-        ours, theirs, added = (*lead, queries, WHOLE), (*lead, WHOLE, WHOLE), bias_labels(q, k, bias, queries)
+        ours, added = (*lead, queries, WHOLE), bias_labels(q, k, bias, queries)
+        theirs = (*lead, LENGTH if is_ring(self) else WHOLE, WHOLE)
         grads = (ours, theirs, theirs, added) if _has_gradient(bias) else (ours, theirs, theirs)
-        return Factors((ours, theirs, theirs, added, ours), grads)  # type: ignore[arg-type]
+        rule = Factors((ours, theirs, theirs, added, ours), grads).filling(0)  # type: ignore[arg-type]
+        return _of_ring(rule) if is_ring(self) else rule
 
     def flops(self, q: Any, k: Any, v: Any, bias: Any, dout: Any) -> float:
         """Scores again, their gradients, and those of q, k and v."""
         return 2.0 * _scores(q, k) * (3 * k.shape[-1] + 2 * v.shape[-1])
 
     def on_device(self, device: Any, q: Any, k: Any, v: Any, bias: Any, dout: Any) -> Any:
+        if device.parts("s") > 1 and is_ring(self):
+            grads = ring_attention_grad(device, self.scale, MASKED if self.causal else None, q, k, v, bias, dout)
+            return grads if _has_gradient(bias) else grads[:3]
         if not self.causal or device.parts("s") == 1:
             return device.plain(self, q, k, v, bias, dout)
         return tuple(device.plain(AttentionGrad(self.scale), q, k, v, _late_keys(device, q, k), dout))[:3]

@@ -49,7 +49,7 @@ class Reshape(Primitive):
 
     def factors(self, x: AbstractTensor, shape: Any) -> Factors:
         before, after = reshaping(x.shape, resolve_shape(self.name, x.shape, shape))
-        return Factors((before, None), (after,), linear=True)
+        return Factors((before, None), (after,), linear=True).filling(None)
 
     def on_device(self, device: Device, x: Any, shape: Any) -> Any:
         return self(x, device.shapes[0])
@@ -115,7 +115,7 @@ class BroadcastTo(Primitive):
 
     def factors(self, x: AbstractTensor) -> Factors:
         target = self._target(x.shape)
-        return Factors(broadcasting((x,), len(target), target), (numbered(len(target)),), linear=True)
+        return Factors(broadcasting((x,), len(target), target), (numbered(len(target)),), linear=True).filling(None)
 
     def on_device(self, device: Device, x: Any) -> Any:
         return BroadcastTo(device.shapes[0])(x)

@@ -240,7 +240,7 @@ class ForwardConvolution(Convolution):
 
     def factors(self, x: Any, w: Any) -> Factors:
         given, filters, out = self.rule(x.shape)
-        return Factors((given, filters), (out,), on_request=self.across(x.shape))
+        return Factors((given, filters), (out,), on_request=self.across(x.shape)).filling(0)
 
     def multiplications(self, x: Any, w: Any) -> int:
         return self.positions(self.output_shape(x.shape, w.shape)) * w.size
@@ -290,7 +290,7 @@ class _InputGradient(Convolution):
 
     def factors(self, dout: Any, w: Any, size: Any) -> Factors:
         given, filters, out = self.rule(tuple(size))
-        return Factors((out, filters, None), (given,), on_request=self.across(tuple(size)))
+        return Factors((out, filters, None), (given,), on_request=self.across(tuple(size))).filling(0)
 
     def multiplications(self, dout: Any, w: Any, size: Any) -> int:
         return self.positions(dout.shape) * w.size
@@ -356,7 +356,7 @@ class _FilterGradient(Convolution):
 
     def factors(self, dout: Any, x: Any, size: Any) -> Factors:
         given, filters, out = self.rule(x.shape)
-        return Factors((out, given, None), (filters,), on_request=self.across(x.shape))
+        return Factors((out, given, None), (filters,), on_request=self.across(x.shape)).filling(0)
 
     def multiplications(self, dout: Any, x: Any, size: Any) -> int:
         return self.positions(dout.shape) * math.prod(size)

@@ -39,7 +39,7 @@ class DropoutMask(Primitive):
         return AbstractTensor(mstype.bool_, tuple(shape))
 
     def factors(self, key: AbstractTensor, shape: Any) -> Factors:
-        return Factors(((WHOLE,) * len(key.shape), None), (numbered(len(shape)),))
+        return Factors(((WHOLE,) * len(key.shape), None), (numbered(len(shape)),)).filling(None)
 
     def on_device(self, device: Device, key: Any, shape: Any) -> Any:
         """Who survives depends on the place in the whole tensor, not on the devices it lies on."""
@@ -67,7 +67,7 @@ class DropoutWithKey(Primitive):
 
     def factors(self, x: AbstractTensor, key: AbstractTensor) -> Factors:
         names = numbered(x.ndim)
-        return Factors((names, (WHOLE,) * len(key.shape)), (names, names))
+        return Factors((names, (WHOLE,) * len(key.shape)), (names, names)).filling(None)
 
     def on_device(self, device: Device, x: Any, key: Any) -> Any:
         mask = device.part(DropoutMask(self.keep_prob)(key, device.full_shapes[0]), 1)

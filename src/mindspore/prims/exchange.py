@@ -98,6 +98,49 @@ class AlltoAll(Collective):
         return (AlltoAll(self.split_count, self.concat_dim, self.split_dim, self.group)(dout),)
 
 
+class Shift(Collective):
+    """Give a tensor to the next member of a group, the last one to the first; the result is what the member before gave.
+
+    Examples:
+        >>> from mindspore.prims.exchange import Shift
+        >>> print(Shift()(Tensor([1.0, 2.0])))
+        [1. 2.]
+    """
+
+    def __init__(self, group: str = WORLD):
+        super().__init__(group)
+
+    def infer(self, x: AbstractTensor) -> Any:
+        return checks.tensor(self.name, "input_x", x)
+
+    def neighbours(self) -> tuple[int, int]:
+        """The ranks of the member before this one, and of the next."""
+        ranks = world.members(self.group)
+        here = ranks.index(world.transport().rank)
+        return ranks[here - 1], ranks[(here + 1) % len(ranks)]
+
+    def communicate(self, x: Any) -> Any:
+        before, after = self.neighbours()
+        return world.transport().exchange([world.Message(after, x)], [world.Expected(before, x.shape, x.dtype)])[0]
+
+    def eval(self, xp: Namespace, x: Any) -> Any:
+        return xp.array(x) if self.size == 1 else super().eval(xp, x)
+
+    def on_mesh(self, jax: Any, place: Place, x: Any) -> Any:
+        if place.axis_index_groups is not None:
+            pairs = [(a, b) for ranks in place.axis_index_groups for a, b in zip(ranks, (*ranks[1:], ranks[0]))]
+        else:
+            count = jax.lax.axis_size(place.axis_name)
+            pairs = [(i, (i + 1) % count) for i in range(count)]
+        return jax.lax.ppermute(x, place.axis_name, pairs)
+
+    def bprop(self, x: Any, out: TensorBase, dout: TensorBase) -> tuple:
+        """Back to where it came from: around the rest of the ring."""
+        for _ in range(self.size - 1):
+            dout = self(dout)
+        return (dout,)
+
+
 class AlltoAllV(Collective):
     """Give each member its own number of elements of a flat tensor: `op(x, send_numel_list, recv_numel_list)`.
 

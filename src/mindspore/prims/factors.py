@@ -8,6 +8,10 @@ the sharding pass needs to cut an operation over devices, and what the search ne
     label in inputs alone           may be cut; results are combined over the devices (`reductions`, a sum unless stated)
     WHOLE                           the dimension is not cut: the operation looks along it
 
+A dimension that does not divide is cut into parts of one size, the last of which are filled up behind the end with copies of the last
+element. What fills them must change no result: nothing is to be done where a label is in all outputs; else `filled` says what to
+put there instead (0 where products are added up).
+
 Rules are made by `Primitive.factors(*args)`, which sees what `infer` sees; None means that nothing is known and every
 device computes the whole operation.
 """
@@ -16,11 +20,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 #: label of a dimension that every device needs whole
 WHOLE = ""
 #: `reductions` of a label whose parts the operation combines itself (`on_device`)
 DONE = "done"
 Labels = tuple[str, ...]
+#: what changes no result of a reduction
+_NEUTRAL: dict[str, float | bool] = {"sum": 0, "avg": 0, "max": -np.inf, "min": np.inf, "prod": 1}
 
 
 class Factors(NamedTuple):
@@ -34,12 +42,24 @@ class Factors(NamedTuple):
     last: Labels = ()
     #: labels that are cut only where a strategy asks for it: of dimensions along which windows reach into neighbours' parts
     on_request: Labels = ()
+    #: labels whose parts may be filled up, and with what; None: with anything
+    filled: dict[str, float | bool | None] = {}
 
     @property
     def labels(self) -> tuple[str, ...]:
         """All labels, in the order in which the inputs (then the outputs) mention them."""
         named = (label for labels in (*self.inputs, *self.outputs) if labels is not None for label in labels)
         return tuple(dict.fromkeys(label for label in named if label != WHOLE))
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The labels that all outputs have."""
+        return tuple(label for label in self.labels if all(label in labels for labels in self.outputs))
+
+    def filling(self, value: float | bool | None) -> Factors:
+        """The same rule; all labels but those on request may be filled up, those that are not in all outputs with `value`."""
+        kept, labels = self.kept, (label for label in self.labels if label not in self.on_request)
+        return self._replace(filled={label: None if label in kept else value for label in labels})
 
     @property
     def contracted(self) -> tuple[str, ...]:
@@ -57,7 +77,7 @@ def einsum(text: str, *args: Any, linear: bool = False) -> Factors:
     left, right = text.split("->")
     supply = iter(left.split(","))
     inputs = tuple(_letters(next(supply)) if is_tensor(a) else None for a in args)
-    return Factors(inputs, tuple(_letters(part) for part in right.split(",")), linear=linear)
+    return Factors(inputs, tuple(_letters(part) for part in right.split(",")), linear=linear).filling(0)
 
 
 def _letters(text: str) -> Labels:
@@ -97,7 +117,8 @@ def reduction(x: Any, axes: tuple[int, ...], keep: bool, how: str, *others: Any)
     names = numbered(len(x.shape))
     kept = tuple(WHOLE if i in axes else n for i, n in enumerate(names) if keep or i not in axes)
     reductions = {names[i]: how for i in axes} if how != "sum" else {}
-    return Factors((names, *(None for _ in others)), (kept,), reductions, linear=how == "sum")
+    rule = Factors((names, *(None for _ in others)), (kept,), reductions, linear=how == "sum")
+    return rule.filling(_NEUTRAL[how]) if how in _NEUTRAL else rule
 
 
 def along(x: Any, axes: tuple[int, ...], outputs: int = 1, *others: Any) -> Factors:

@@ -140,13 +140,14 @@ class Gather(Primitive):
         names = numbered(params.ndim)
         own = tuple(f"i{d}" for d in range(batch, indices.ndim))
         table = (*names[:at], "rows", *names[at + 1 :])
-        return Factors((table, (*names[:batch], *own), None), ((*names[:at], *own, *names[at + 1 :]),), last=table[batch:])
+        out = (*names[:at], *own, *names[at + 1 :])
+        return Factors((table, (*names[:batch], *own), None), (out,), last=table[batch:]).filling(None)
 
     def on_device(self, device: Any, params: Any, indices: Any, axis: Any) -> Any:
         """Rows of a table that is cut: those that lie on this device; the others add zeros."""
         if device.parts("rows") == 1:
             return self(params, indices, axis)
-        index, mine = device.own_rows(indices, device.part_size(0, "rows"), "rows")
+        index, mine = device.own_rows(indices, "rows")
         picked = self(params, index, axis)
         return device.keep(picked, mine, device.factors.outputs[0], device.factors.inputs[1])
 

@@ -79,7 +79,8 @@ class MatrixProduct(Primitive):
         lead = broadcasting((Leading(x), Leading(y)), len(batch), batch)
         left = ("k", "m") if self.transpose_a else ("m", "k")
         right = ("n", "k") if self.transpose_b else ("k", "n")
-        return Factors(((*lead[0], *left), (*lead[1], *right)), ((*numbered(len(batch)), "m", "n"),))  # type: ignore[misc]
+        rule = Factors(((*lead[0], *left), (*lead[1], *right)), ((*numbered(len(batch)), "m", "n"),))  # type: ignore[misc]
+        return rule.filling(0)
 
     def multiplications(self, x: Any, y: Any) -> int:
         if x.ndim < 2 or y.ndim < 2:

@@ -76,13 +76,13 @@ class SoftmaxCrossEntropyWithLogits(Primitive):
         return AbstractTuple((AbstractTensor(logits.dtype, logits.shape[:1]), logits))
 
     def factors(self, logits: Any, labels: Any) -> Factors:
-        return Factors((("n", "v"), ("n", "v")), (("n",), ("n", "v")), {"v": DONE})
+        return Factors((("n", "v"), ("n", "v")), (("n",), ("n", "v")), {"v": DONE}).filling(None)
 
     def on_device(self, device: Device, logits: TensorBase, labels: Any) -> Any:
         if device.parts("v") == 1:
             return device.plain(self, logits, labels)
         log_p = _log_softmax_of_part(device, logits)
-        wide = Cast()(labels, log_p.dtype)
+        wide = device.masked(Cast()(labels, log_p.dtype), 1, "v", 0)
         loss = device.all_reduce("sum", -ReduceSum()(wide * log_p, -1), "v")
         total = device.all_reduce("sum", ReduceSum(True)(wide, -1), "v")
         return Cast()(loss, logits.dtype), Cast()(Exp()(log_p) * total - wide, logits.dtype)
@@ -128,16 +128,16 @@ class SparseCrossEntropy(Primitive):
         return [label_below(self.name, 1, logits.shape[1])]
 
     def factors(self, logits: Any, labels: Any) -> Factors:
-        return Factors((("n", "v"), ("n",)), (("n",),), {"v": DONE})
+        return Factors((("n", "v"), ("n",)), (("n",),), {"v": DONE}).filling(None)
 
     def on_device(self, device: Device, logits: TensorBase, labels: Any) -> Any:
         """A cut vocabulary: each device picks the labels that are its own."""
         if device.parts("v") == 1:
             return self(logits, labels)
         classes = from_array(np.arange(logits.shape[1], dtype=np.int64))
-        here = classes + Cast()(device.index("v"), mstype.int64) * logits.shape[1]
+        here = classes + Cast()(device.start("v"), mstype.int64)
         hot = Equal()(ExpandDims()(Cast()(labels, mstype.int64), -1), here)
-        log_p = _log_softmax_of_part(device, logits)
+        log_p = device.masked(_log_softmax_of_part(device, logits), 0, "v", 0)
         loss = device.all_reduce("sum", -ReduceSum()(Select()(hot, log_p, log_p * 0), -1), "v")
         return Cast()(loss, logits.dtype)
 

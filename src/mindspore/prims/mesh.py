@@ -52,27 +52,31 @@ class MeshIndex(Primitive):
 
 
 class Part(Primitive):
-    """`Part(dim, count)(x, index)`: part number `index` of `count` equal ones along a dimension."""
+    """`Part(dim, count)(x, index)`: part number `index` of `count` equal ones along a dimension.
+
+    Where the size does not divide, the last parts are filled up with copies of the last element.
+    """
 
     def __init__(self, dim: int, count: int):
         super().__init__("Part", dim=dim, count=count)
 
     def infer(self, x: AbstractTensor, index: Any) -> Any:
         shape = list(x.shape)
-        if shape[self.dim] % self.count:
-            raise ValueError(f"dimension {self.dim} of shape {x.shape} cannot be cut into {self.count} equal parts.")
-        shape[self.dim] //= self.count
+        shape[self.dim] = -(-shape[self.dim] // self.count)
         return AbstractTensor(x.dtype, tuple(shape))
 
     def eval(self, xp: Namespace, x: Array, index: Any) -> Any:
-        size = x.shape[self.dim] // self.count
-        if xp is np:
+        whole = x.shape[self.dim]
+        size = -(-whole // self.count)
+        if xp is np and whole % self.count == 0:
             start = int(index) * size
             return x[(slice(None),) * self.dim + (slice(start, start + size),)].copy()
-        return xp.take(x, index * size + xp.arange(size), axis=self.dim)
+        return xp.take(x, xp.minimum(index * size + xp.arange(size), whole - 1), axis=self.dim)
 
     def eval_xla(self, jnp: Any, x: Array, index: Any) -> Any:
         lax = require("jax.lax", "xla", "graphs for many devices")
+        if x.shape[self.dim] % self.count:
+            return self.eval(jnp, x, index)
         size = x.shape[self.dim] // self.count
         return lax.dynamic_slice_in_dim(x, index * size, size, self.dim)
 

@@ -231,7 +231,7 @@ class LayerNormBackward(Primitive):
         own = names[x.ndim - gamma.ndim :]
         lead = {n: DONE for n in names[: x.ndim - gamma.ndim] if n != WHOLE}
         more = () if residual is None else (names,)
-        return Factors((names, names, own, names, names, names, names, *more), (names, own, own), lead)
+        return Factors((names, names, own, names, names, names, names, *more), (names, own, own), lead).filling(0)
 
     def on_device(self, device: Any, x: Any, dy: Any, gamma: Any, *rest: Any) -> Any:
         dx, dgamma, dbeta = device.plain(self, x, dy, gamma, *rest)
@@ -428,7 +428,8 @@ class BatchNorm(Primitive):
     def factors(self, x: AbstractTensor, scale: Any, bias: Any, mean: Any, variance: Any) -> Factors:
         names = numbered(x.ndim)
         own = (names[self._axis(x.ndim)],)
-        return Factors((names, own, own, own, own), (names, own, own, own, own), {names[a]: DONE for a in self._axes(x.ndim)})
+        reductions = {names[a]: DONE for a in self._axes(x.ndim)}
+        return Factors((names, own, own, own, own), (names, own, own, own, own), reductions).filling(0)
 
     def on_device(self, device: Any, x: Any, scale: Any, bias: Any, mean: Any, variance: Any) -> Any:
         """The statistics are those of the whole batch, whatever parts of it the devices hold."""
@@ -436,10 +437,12 @@ class BatchNorm(Primitive):
         cut = tuple(device.factors.inputs[0][a] for a in axes)
         if not self.is_training or device.parts(*cut) == 1:
             return device.plain(self, x, scale, bias, mean, variance)
-        wide, n = _wide(x), _count(x.shape, axes) * device.parts(*cut)
-        used = device.all_reduce("avg", ReduceMean()(wide, axes), *cut)
+        wide, n = _wide(x), device.size(*cut)
+        used = device.all_reduce("sum", ReduceSum()(wide, axes) * (1 / n), *cut)
         centred = wide - Reshape()(used, row)
-        spread = device.all_reduce("avg", ReduceMean()(centred * centred, axes), *cut)
+        for label in cut:
+            centred = device.masked(centred, 0, label, 0)
+        spread = device.all_reduce("sum", ReduceSum()(centred * centred, axes) * (1 / n), *cut)
         step = self.momentum
         new_mean = _as(_wide(mean) * (1 - step) + used * step, mean.dtype)
         new_variance = _as(_wide(variance) * (1 - step) + spread * (step * n / max(n - 1, 1)), variance.dtype)

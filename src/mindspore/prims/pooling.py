@@ -47,7 +47,7 @@ class Pooling(Primitive):
         names = ("n", "c", *whole) if self.data_format.startswith("NC") else ("n", *whole, "c")
         if any(is_tensor(a) and len(a.shape) != len(names) for a in args):
             return None
-        return Factors(tuple(names if is_tensor(a) else None for a in args), (names,))
+        return Factors(tuple(names if is_tensor(a) else None for a in args), (names,)).filling(None)
 
     def setup(
         self, kernel_size: Any, strides: Any, pad_mode: str, data_format: str, pad: Any = 0, dilation: Any = 1,

@@ -144,7 +144,7 @@ class _Sampler(Primitive):
 
     def factors(self, key: Any, shape: Any, dtype: Any, *parameters: Any) -> Factors:
         whole = tuple((WHOLE,) * len(a.shape) if is_tensor(a) else None for a in (key, shape, dtype, *parameters))
-        return Factors(whole, (numbered(len(shape)),))
+        return Factors(whole, (numbered(len(shape)),)).filling(None)
 
     def on_device(self, device: Device, key: Any, shape: Any, *rest: Any) -> Any:
         """Numbers depend on the place in the whole tensor: drawn for all of it, and cut."""

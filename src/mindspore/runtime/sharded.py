@@ -8,6 +8,7 @@ that of the cluster, which is what rehearsals, tests and dry runs want. Either w
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,15 @@ class ShardedExecutable:
         parameters = self.plan.graph.parameters
         storage = [self.plan.storage_of(p) for p in parameters]
         program = self._program(graph)
-        return lambda *arrays: program(*(self._whole(a, p, s) for a, p, s in zip(arrays, parameters, storage)))
+        targets = {number: (storage[source], parameters[source]) for number, source in self.updates.items()}
+
+        def run(*arrays: Any) -> tuple:
+            found = list(program(*(self._whole(a, p, s) for a, p, s in zip(arrays, parameters, storage))))
+            for number, (layout, parameter) in targets.items():
+                found[number] = unfilled(found[number], layout, self.mesh, tuple(parameter.abstract.shape))
+            return tuple(found)
+
+        return run
 
     def _program(self, graph: FuncGraph) -> Any:
         from mindspore.backends.xla.mesh_program import MeshProgram
@@ -122,9 +131,9 @@ class ShardedExecutable:
 
     def _whole(self, array: np.ndarray, node: Any, layout: Layout) -> np.ndarray:
         """What all devices are fed together, if each is fed this part."""
-        if array.shape == tuple(node.abstract.shape):
-            return array
-        return joined([array] * self.mesh.size, layout, self.mesh)
+        shape = tuple(getattr(node.abstract, "shape", ()))
+        whole = array if array.shape == shape else joined([array] * self.mesh.size, layout, self.mesh, shape)
+        return filled(whole, layout, self.mesh)
 
     def _parts(self, arrays: tuple, rank: int) -> list[np.ndarray]:
         storage = [self.plan.storage_of(p) for p in self.plan.graph.parameters]
@@ -138,8 +147,12 @@ class ShardedExecutable:
         found = []
         for number, first in enumerate(everyone[0]):
             source = self.updates.get(number)
-            layout = self.plan.storage_of(self.plan.graph.parameters[source]) if source is not None else None
-            found.append(first if layout is None else joined([out[number] for out in everyone], layout, self.mesh))
+            if source is None:
+                found.append(first)
+                continue
+            parameter = self.plan.graph.parameters[source]
+            shape, layout = tuple(parameter.abstract.shape), self.plan.storage_of(parameter)
+            found.append(joined([out[number] for out in everyone], layout, self.mesh, shape))
         return tuple(found)
 
     def parameter_layouts(self) -> dict[str, tuple]:
@@ -151,8 +164,9 @@ class ShardedExecutable:
             layout = self.plan.storage_of(parameter)
             matrix, entries = tensor_map(layout, self.mesh)
             group = "" if parameter.id not in self.plan.stored else "mesh"
-            shape = list(layout.local(tuple(parameter.abstract.shape), self.mesh))
-            found[parameter.name] = (matrix, entries, shape, 0, True, group)
+            whole = tuple(parameter.abstract.shape)
+            shape = list(layout.local(whole, self.mesh))
+            found[parameter.name] = (matrix, entries, shape, 0, layout.fits(whole, self.mesh), group)
         return found
 
     def strategies(self) -> dict[str, list[list[int]]]:
@@ -172,21 +186,45 @@ def check_strategies(graph: FuncGraph, options: Options) -> None:
 
 def part_of(array: np.ndarray, layout: Layout, mesh: Mesh, rank: int) -> np.ndarray:
     """A device's part of an array."""
-    for dim, axes in enumerate(layout.dims):
-        count = mesh.parts(axes)
-        if count > 1:
-            array = np.split(array, count, dim)[world.mesh_index(mesh.shape, axes, rank)]
-    return np.ascontiguousarray(array) if array.ndim else array
+    whole, taken = array.shape, array[layout.slices(array.shape, mesh, rank)]
+    for dim, size in enumerate(layout.local(whole, mesh)):
+        missing = size - taken.shape[dim]
+        if missing:  # filled up behind the end with the last element
+            last = array.take([-1], dim) if not taken.shape[dim] else taken.take([-1], dim)
+            others = tuple(slice(0, n) if d != dim else slice(None) for d, n in enumerate(taken.shape))
+            taken = np.concatenate([taken, np.repeat(last[others], missing, dim)], dim)
+    return np.ascontiguousarray(taken) if array.ndim else array
 
 
-def joined(parts: list[np.ndarray], layout: Layout, mesh: Mesh) -> np.ndarray:
-    """The array that the parts of all devices make up."""
-    shape = tuple(n * c for n, c in zip(parts[0].shape, layout.cuts(mesh)))
+def joined(parts: list[np.ndarray], layout: Layout, mesh: Mesh, shape: tuple[int, ...]) -> np.ndarray:
+    """The array of a shape that the parts of all devices make up."""
     whole = np.empty(shape, parts[0].dtype)
     for rank, part in enumerate(parts):
-        index = []
-        for dim, axes in enumerate(layout.dims):
-            place = world.mesh_index(mesh.shape, axes, rank) * part.shape[dim]
-            index.append(slice(place, place + part.shape[dim]))
-        whole[tuple(index)] = part
+        place = layout.slices(shape, mesh, rank)
+        whole[place] = part[tuple(slice(0, s.stop - s.start) for s in place)]
     return whole
+
+
+def _places(shape: tuple[int, ...], layout: Layout, mesh: Mesh) -> Iterator[tuple[int, tuple[slice, ...]]]:
+    """Each device, and where its part stands if the parts, which have this shape, are put one behind the other."""
+    for rank in range(mesh.size):
+        numbers = [world.mesh_index(mesh.shape, axes, rank) for axes in layout.dims]
+        yield rank, tuple(slice(i * n, (i + 1) * n) for i, n in zip(numbers, shape))
+
+
+def filled(array: np.ndarray, layout: Layout, mesh: Mesh) -> np.ndarray:
+    """The parts of all devices one behind the other: what is cut into equal parts by those who cannot fill them up."""
+    if layout.fits(array.shape, mesh):
+        return array
+    shape = layout.local(array.shape, mesh)
+    found = np.empty(tuple(n * c for n, c in zip(shape, layout.cuts(mesh))), array.dtype)
+    for rank, place in _places(shape, layout, mesh):
+        found[place] = part_of(array, layout, mesh, rank)
+    return found
+
+
+def unfilled(array: np.ndarray, layout: Layout, mesh: Mesh, shape: tuple[int, ...]) -> np.ndarray:
+    """The array of a shape whose parts stand one behind the other."""
+    if layout.fits(shape, mesh):
+        return array
+    return joined([array[place] for _, place in _places(layout.local(shape, mesh), layout, mesh)], layout, mesh, shape)

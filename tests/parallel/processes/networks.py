@@ -176,6 +176,46 @@ class Branches(Recurrence):
         return ops.mse_loss(self.out(h, self.w2), y)
 
 
+class Odd(nn.Cell):
+    """Batches of 11 and a vocabulary of 37 words, in parts that are filled up."""
+
+    def __init__(self, plan=None):
+        super().__init__()
+        dp, mp = plan or (1, 1)
+        self.gather = cut(ops.Gather(), plan, (mp, 1), (dp, 1)).add_prim_attr("uneven", True)
+        self.head = cut(ops.MatMul(transpose_b=True), plan, (dp, 1), (mp, 1)).add_prim_attr("uneven", True)
+        self.table, self.w = weight((37, 12), 1, "table", 0.3), weight((12, 12), 2, "w")
+
+    def construct(self, tokens, labels):
+        x = self.gather(self.table, tokens, 0).mean(1)
+        return ops.cross_entropy(self.head(x + ops.tanh(ops.matmul(x, self.w)), self.table), labels)
+
+    @staticmethod
+    def batch(draw):
+        return draw.integers(0, 37, (11, 4)).astype("i"), draw.integers(0, 37, 11).astype("i")
+
+
+class Ring(nn.Cell):
+    """Attention over a sequence that is cut, keys and values travelling from process to process."""
+
+    def __init__(self, plan=None):
+        super().__init__()
+        dp, mp = plan or (1, 1)
+        self.attention = cut(ops.Attention(0.5, True), plan, *((dp, 1, mp, 1),) * 3)
+        self.project = cut(ops.MatMul(), plan, (dp * mp, 1), (1, 1))
+        self.w1, self.w2 = weight((8, 24), 1, "w1", 0.5), weight((8, 8), 2, "w2", 0.5)
+
+    def construct(self, x, y):
+        q, k, v = ops.split(self.project(x.reshape(-1, 8), self.w1).reshape(4, 16, 24), 8, 2)
+        heads = [t.reshape(4, 16, 2, 4).swapaxes(1, 2) for t in (q, k, v)]
+        out = self.attention(*heads, None).swapaxes(1, 2).reshape(4, 16, 8)
+        return ops.mse_loss(ops.matmul(out, self.w2), y)
+
+    @staticmethod
+    def batch(draw):
+        return draw.normal(size=(4, 16, 8)).astype("f"), draw.normal(size=(4, 16, 8)).astype("f")
+
+
 NETWORKS = {"lenet": LeNet, "gpt": Gpt, "experts": Experts, "deepfm": DeepFm, "recurrence": Recurrence, "branches": Branches}
 
 

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 from cases import case, run
-from networks import NETWORKS, Plan, adam, losses, momentum
+from networks import NETWORKS, Odd, Plan, Ring, adam, losses, momentum
 
 import mindspore as ms
 from mindspore import Tensor, ops
@@ -64,6 +64,21 @@ def add(name, network, plan, zero):
 
 for combination in combinations():
     add(*combination)
+
+
+@case
+def uneven_vocabulary_and_optimizer_states():
+    same_as_one_device(Odd, PLANS["tensor"], adam, **ZERO)
+
+
+@case
+def uneven_batches():
+    same_as_one_device(Odd, PLANS["data"])
+
+
+@case
+def keys_in_a_ring():
+    same_as_one_device(Ring, PLANS["tensor"])
 
 
 @case

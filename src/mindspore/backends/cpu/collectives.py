@@ -239,6 +239,14 @@ def _receive(lowering: Lowering, call: Value, operands: list[View], items: list[
     _Messages(lowering, call, [prim.src_rank]).receive(items[0], prim.src_rank, prim.sr_tag)
 
 
+@handles(exchange.Shift)
+def _shift(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    before, after = call.attr.prim.neighbours()
+    here = _Messages(lowering, call, [before, after])
+    here.send(operands[0], after, 0)
+    here.receive(items[0], before, 0)
+
+
 @handles(exchange.NeighborExchange)
 def _neighbours(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim = call.attr.prim

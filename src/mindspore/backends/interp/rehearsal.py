@@ -15,7 +15,7 @@ from mindspore.ir import CNode, FuncGraph
 from mindspore.prims import world
 from mindspore.prims.collective import AllGather, AllReduce, Collective, ReduceScatter
 from mindspore.prims.control import Cond, While
-from mindspore.prims.exchange import AlltoAll
+from mindspore.prims.exchange import AlltoAll, Shift
 from mindspore.prims.mesh import MeshIndex
 
 
@@ -97,4 +97,6 @@ def _among(op: Collective, arrays: list[np.ndarray]) -> list[np.ndarray]:
     if isinstance(op, AlltoAll):
         parts = [np.split(a, count, op.split_dim) for a in arrays]
         return [np.concatenate([p[i] for p in parts], op.concat_dim) for i in range(count)]
+    if isinstance(op, Shift):
+        return [arrays[i - 1] for i in range(count)]
     raise NotImplementedError(f"{op.name} cannot be rehearsed on {count} devices in one process.")

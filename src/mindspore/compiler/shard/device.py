@@ -6,23 +6,48 @@ its parts lie, how to take part in a reduction, and how to cut what was computed
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mindspore._base import dtype as mstype
-from mindspore.compiler.shard import redistribute
+from mindspore.compiler.shard import cost, redistribute
 from mindspore.compiler.shard.layout import Layout, Mesh
 from mindspore.compiler.shard.plan import axes_of, output_layouts, parts_of
 from mindspore.compiler.shard.strategy import Assignment
 from mindspore.prims.active import ACTIVE
-from mindspore.prims.arrays import Concat
+from mindspore.prims.arrays import Concat, Fill
 from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.collective import AllReduce
-from mindspore.prims.elementwise import Cast, Equal, FloorMod, GreaterEqual, Less, LogicalAnd, Select, ZerosLike
+from mindspore.prims.elementwise import (
+    Cast,
+    Equal,
+    FloorMod,
+    GreaterEqual,
+    Less,
+    LogicalAnd,
+    Maximum,
+    Minimum,
+    Select,
+    ZerosLike,
+)
 from mindspore.prims.factors import Factors
 from mindspore.prims.mesh import MeshIndex, Part, mesh_group
+from mindspore.prims.values import from_array
 
 if TYPE_CHECKING:
     from mindspore.prims.primitive import Primitive
+
+
+def _as_dtype(value: float | bool, dtype: mstype.DType) -> float | bool:
+    """A number, or the one nearest to infinity that an element type has."""
+    if not np.isinf(value) or dtype.kind == "f":
+        return value
+    if dtype.kind == "b":
+        return value > 0
+    limits = np.iinfo(dtype.np)
+    return limits.max if value > 0 else limits.min
 
 
 class Device:
@@ -34,6 +59,9 @@ class Device:
         self.mesh, self.factors, self._chosen = mesh, factors, chosen
         self.full_shapes = outputs  #: of the results, on all devices together
         self._inputs = inputs
+        self._sizes = cost.label_sizes(factors, inputs, outputs)
+        #: labels whose parts are filled up behind the end
+        self.uneven = tuple(n for n, axes in chosen.items() if axes and self._sizes[n] % mesh.parts(axes))
         self._layouts = output_layouts(factors, chosen)
         self.shapes = [layout.local(shape, mesh) for layout, shape in zip(self._layouts, outputs)]
 
@@ -44,21 +72,72 @@ class Device:
     def part_size(self, argument: int, label: str) -> int:
         """The size of this device's part of a labelled dimension of an argument."""
         labels = self.factors.inputs[argument] or ()
-        return self._inputs[argument][labels.index(label)] // self.parts(label)
+        return -(-self._inputs[argument][labels.index(label)] // self.parts(label))
 
     def index(self, label: str) -> Any:
         """The number of this device's part, a tensor of rank 0."""
         return MeshIndex(self.mesh.shape, self._chosen[label])()
+
+    def start(self, label: str) -> Any:
+        """Where this device's part of a dimension starts, a tensor of rank 0."""
+        return self._extent(label)[0]
+
+    def _extent(self, label: str) -> tuple[Any, Any]:
+        """Where this device's part starts, and how many of its elements lie before the end of the dimension."""
+        part = self._sizes[label]
+        if label not in self.uneven:
+            part //= self.parts(label)
+            return self.index(label) * part, part
+        start: Any = 0
+        held: Any = part
+        for axis in self._chosen[label]:  # each axis cuts the parts of the one before
+            part = -(-part // self.mesh.shape[axis])
+            place = MeshIndex(self.mesh.shape, (axis,))() * part
+            start, held = place + start, Minimum()(Maximum()(held - place, 0), part)
+        return start, held
+
+    def masked(self, x: Any, argument: int, label: str, value: float | bool) -> Any:
+        """An argument with `value` where its part was filled up behind the end of a dimension."""
+        labels = self.factors.inputs[argument] or ()
+        if label not in self.uneven or label not in labels:
+            return x
+        dim = labels.index(label)
+        places = from_array(np.arange(x.shape[dim], dtype=np.int32).reshape((-1,) + (1,) * (x.ndim - 1 - dim)))
+        filler = Fill()(x.dtype, (), _as_dtype(value, x.dtype))
+        return Select()(Less()(places, self._extent(label)[1]), x, filler)
+
+    def neutralised(self, args: list[Any]) -> list[Any]:
+        """Arguments in which what fills parts up changes no result."""
+        for label in self.uneven:
+            value = self.factors.filled[label]
+            if value is not None:
+                args = [self.masked(a, i, label, value) if i < len(self.factors.inputs) else a for i, a in enumerate(args)]
+        return args
+
+    def mean_of_all(self, mean: Any) -> Any:
+        """A mean over filled parts as a share of the mean of the whole: the mean of the means of all devices counts what was filled."""
+        for label in self.uneven:
+            if self.factors.reductions.get(label) == "avg":
+                mean = mean * (-(-self._sizes[label] // self.parts(label)) * self.parts(label) / self._sizes[label])
+        return mean
+
+    def size(self, *labels: str) -> int:
+        """How many elements there are along labels on all devices together."""
+        return math.prod(self._sizes[label] for label in labels)
 
     def all_reduce(self, op: str, x: Any, *labels: str) -> Any:
         """Combine x over the devices that hold other parts of these labels."""
         axes = axes_of(self._chosen, labels)
         return AllReduce(op, mesh_group(self.mesh.shape, axes))(x) if axes else x
 
+    def group(self, label: str) -> str:
+        """The devices that hold the other parts of a label."""
+        return mesh_group(self.mesh.shape, self._chosen[label])
+
     def part(self, x: Any, output: int) -> Any:
         """This device's part of a result that was computed whole."""
         target = Layout(self._layouts[output].dims)
-        return redistribute.apply(x, redistribute.steps(Layout.whole(len(target.dims)), target), self.mesh)
+        return redistribute.apply(x, Layout.whole(len(target.dims)), target, self.full_shapes[output], self.mesh)
 
     def whole_shape(self, argument: int) -> tuple[int, ...]:
         """The shape of an argument on all devices together."""
@@ -107,10 +186,11 @@ class Device:
             return x
         return Select()(Equal()(self.index(label), 0), x, x * 0)
 
-    def own_rows(self, indices: Any, size: int, label: str) -> tuple[Any, Any]:
+    def own_rows(self, indices: Any, label: str) -> tuple[Any, Any]:
         """Indices into this device's rows of a table that is cut, and which of them are its own; the others become 0."""
-        local = indices - Cast()(self.index(label), indices.dtype) * size
-        mine = LogicalAnd()(GreaterEqual()(local, 0), Less()(local, size))
+        start, held = self._extent(label)
+        local = indices - Cast()(start, indices.dtype)
+        mine = LogicalAnd()(GreaterEqual()(local, 0), Less()(local, held))
         return Select()(mine, local, local * 0), mine
 
     def keep(self, x: Any, mine: Any, labels: tuple[str, ...], of: tuple[str, ...]) -> Any:

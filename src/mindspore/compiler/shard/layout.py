@@ -7,6 +7,10 @@ are numbered with the last axis fastest. On each axis a tensor is
     replicated  the same on all devices along the axis,
     partial     a term of a sum (or of a maximum …) that is still owed.
 
+A dimension that an axis does not divide is cut into parts of the next larger size; the last ones are filled up behind the end.
+Several axes cut one after the other, each the parts of the one before (5 over 2 × 2: 3 + 2, then 2 + 1 and 2 + 0), so that a
+further axis never moves elements between devices.
+
 (The three states are those of OneFlow's SBP, Yuan et al. 2021.)
 """
 
@@ -58,6 +62,10 @@ class Mesh:
                     return (axis, *rest)
         return None
 
+    def place(self, rank: int, axis: int) -> int:
+        """Where a device stands along an axis."""
+        return rank // self.stride(axis) % self.shape[axis]
+
     def stride(self, axis: int) -> int:
         """How far apart the ranks of neighbours along an axis are."""
         return math.prod(self.shape[axis + 1 :])
@@ -92,15 +100,30 @@ class Layout:
 
     def local(self, shape: tuple[int, ...], mesh: Mesh) -> tuple[int, ...]:
         """The shape of a device's part."""
-        return tuple(n // c for n, c in zip(shape, self.cuts(mesh)))
+        return tuple(-(-n // c) for n, c in zip(shape, self.cuts(mesh)))  # rounding up axis by axis comes to the same
 
     def fits(self, shape: tuple[int, ...], mesh: Mesh) -> bool:
+        """Whether all dimensions divide."""
         return all(c == 1 or (n and n % c == 0) for n, c in zip(shape, self.cuts(mesh)))
+
+    def slices(self, shape: tuple[int, ...], mesh: Mesh, rank: int) -> tuple[slice, ...]:
+        """Which elements of a tensor a device holds."""
+        return tuple(_extent(n, axes, mesh, rank) for n, axes in zip(shape, self.dims))
 
     def __str__(self) -> str:
         dims = ", ".join("·".join(map(str, dim)) or "-" for dim in self.dims)
         owed = "".join(f" {how}({axis})" for axis, how in self.partial)
         return f"[{dims}]{owed}"
+
+
+def _extent(size: int, axes: Axes, mesh: Mesh, rank: int) -> slice:
+    """The elements that a device holds of a dimension."""
+    start, end, part = 0, size, size
+    for axis in axes:
+        part = -(-part // mesh.shape[axis])
+        start = min(start + mesh.place(rank, axis) * part, end)
+        end = min(start + part, end)
+    return slice(start, end)
 
 
 def tensor_map(layout: Layout, mesh: Mesh) -> tuple[list[int], list[int | list[int]]]:

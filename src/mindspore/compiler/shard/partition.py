@@ -74,7 +74,7 @@ class _Partition:
         node: Node = self.graph.add_parameter(parameter.name, abstract, parameter.default)
         layout = self.plan.layouts[parameter.id]
         if layout != stored:
-            node = self._redistributed(node, stored, layout)  # type: ignore[arg-type]
+            node = self._redistributed(node, stored, layout, tuple(parameter.abstract.shape))  # type: ignore[arg-type]
         self.done[parameter.id] = node
 
     def _node(self, node: CNode) -> Node:
@@ -92,11 +92,11 @@ class _Partition:
         computed = output_layouts(rule, chosen, plan.owed(node))
         wanted = plan.layouts[node.id]
         if isinstance(wanted, Layout) and wanted != computed[0]:  # an out_strategy
-            made = self._redistributed(made, computed[0], wanted)
+            made = self._redistributed(made, computed[0], wanted, outputs_of(node)[0])
         elif isinstance(wanted, tuple) and list(wanted) != computed:
             parts = [self.builder.get_item(made, i) for i in range(len(computed))]
             made = self.builder.make_tuple(
-                [self._redistributed(p, c, w) for p, c, w in zip(parts, computed, wanted)]  # type: ignore[arg-type]
+                [self._redistributed(p, c, w, s) for p, c, w, s in zip(parts, computed, wanted, outputs_of(node))]  # type: ignore[arg-type]
             )
         return made
 
@@ -112,11 +112,20 @@ class _Partition:
     def _applied(self, node: CNode, args: tuple[Node, ...]) -> Node:
         plan, op = self.plan, node.op
         rule, chosen = plan.rules[node.id], plan.assignments[node.id]
-        if op.on_device is None or not any(chosen.values()):
+        if not any(chosen.values()):
             return self.builder.emit(op, args)
         device = Device(self.mesh, rule, chosen, shapes_of(node), outputs_of(node))  # type: ignore[arg-type]
+        if op.on_device is None and not device.uneven:
+            return self.builder.emit(op, args)
         plain = [a.value if isinstance(a, ValueNode) and not _is_array(a) else self.builder.public(a) for a in args]
-        result = op.on_device(device, *plain)
+        given = device.neutralised(plain)
+        if op.on_device is not None:
+            result = op.on_device(device, *given)
+        else:
+            made = self.builder.emit(op, tuple(self.builder.node_of(g) for g in given))
+            if isinstance(node.abstract, AbstractTuple):
+                return made
+            result = device.mean_of_all(self.builder.public(made))
         if isinstance(node.abstract, AbstractTuple):
             return self.builder.make_tuple([self.builder.node_of(r) for r in result])
         return self.builder.node_of(result)
@@ -129,17 +138,17 @@ class _Partition:
             return self._as_is(node)
         key = (node.id, wanted)
         if key not in self.moved:
-            self.moved[key] = self._redistributed(self._as_is(node), layout, wanted)
+            self.moved[key] = self._redistributed(self._as_is(node), layout, wanted, tuple(node.abstract.shape))
         return self.moved[key]
 
     def _as_is(self, node: Node) -> Node:
         return node if isinstance(node, ValueNode) else self.done[node.id]
 
-    def _redistributed(self, node: Node, source: Layout, target: Layout) -> Node:
+    def _redistributed(self, node: Node, source: Layout, target: Layout, shape: tuple[int, ...]) -> Node:
+        """`shape`: of the whole tensor."""
         if source == target:
             return node
-        found = redistribute.steps(source, target)
-        return self.builder.node_of(redistribute.apply(self.builder.public(node), found, self.mesh))
+        return self.builder.node_of(redistribute.apply(self.builder.public(node), source, target, shape, self.mesh))
 
     def _output(self) -> Node:
         leaves = [self._argument(leaf, wanted) for leaf, wanted in zip(_results(self.plan.graph), self.targets)]

@@ -183,9 +183,36 @@ def output_layouts(rule: Factors, chosen: Assignment, owed: tuple[tuple[int, str
 
 
 def fits(rule: Factors, chosen: Assignment, shapes: list[Any], outputs: list[tuple[int, ...]], mesh: Mesh) -> bool:
-    """Whether all dimensions divide, and no reduction mixes with another."""
-    layouts = [*zip(input_layouts(rule, chosen), shapes), *zip(output_layouts(rule, chosen), outputs)]
-    return all(layout is None or shape is None or layout.fits(shape, mesh) for layout, shape in layouts)
+    """Whether all dimensions divide, or parts may be filled up and less than half of what devices do is for nothing."""
+    sizes = _sizes_of(rule, shapes, outputs)
+    for label, axes in chosen.items():
+        parts, found = mesh.parts(axes), sizes.get(label, set())
+        if parts == 1 or all(n and n % parts == 0 for n in found):
+            continue
+        if label not in rule.filled or len(found) != 1 or min(found) < parts:
+            return False
+    return True
+
+
+def _sizes_of(rule: Factors, shapes: list[Any], outputs: list[tuple[int, ...]]) -> dict[str, set[int]]:
+    """The sizes that each label stands for."""
+    sizes: dict[str, set[int]] = {}
+    for labels, shape in (*zip(rule.inputs, shapes), *zip(rule.outputs, outputs)):
+        for label, size in zip(labels or (), shape or ()):
+            sizes.setdefault(label, set()).add(size)
+    return sizes
+
+
+def parts_worked(
+    rule: Factors, chosen: Assignment, shapes: list[Any], outputs: list[tuple[int, ...]], mesh: Mesh
+) -> float:
+    """By how much a cut divides the work of a device: less than by the number of parts where these are filled up."""
+    parts = float(mesh.parts(a for axes in chosen.values() for a in axes))
+    for label, size in cost.label_sizes(rule, shapes, outputs).items():
+        count = mesh.parts(chosen.get(label, ()))
+        if size % count:
+            parts *= size / (-(-size // count) * count)
+    return parts
 
 
 class Planner:
@@ -275,7 +302,7 @@ class Planner:
                         f"dataset_strategy {tuple(dataset[number])} does not divide input {number} of shape {shape}."
                     )
                 return found
-        elif dataset == "data_parallel" and shape and shape[0] % mesh.size == 0:
+        elif dataset == "data_parallel" and shape and shape[0] >= mesh.size:
             return Layout((mesh.axes, *((),) * (len(shape) - 1)))
         return Layout.whole(len(shape))
 
@@ -571,7 +598,7 @@ class Planner:
             layout = self.plan.layout_of(arg)
             if wanted is not None and isinstance(layout, Layout) and wanted not in self.moved.get(arg.id, ()):
                 seconds += cost.redistribution(layout, wanted, arg.abstract.nbytes, mesh, machine)
-        parts = mesh.parts(a for axes in chosen.values() for a in axes)
+        parts = parts_worked(rule, chosen, shapes, outputs, mesh)
         leaves = node.abstract.elements if isinstance(node.abstract, AbstractTuple) else (node.abstract,)
         nbytes = sum(getattr(a, "nbytes", 0) for a in (*leaves, *(a.abstract for a in node.args)))
         seconds += machine.operation(flops_of(node, rule) / parts, nbytes / parts)
@@ -592,10 +619,11 @@ class Planner:
         layout: Any = self.plan.layouts[weight.id]
         free = tuple(a for a in self.mesh.axes if a not in layout.used)
         further = Layout((layout.dims[0] + free, *layout.dims[1:]))
-        if not free or not further.fits(tuple(weight.abstract.shape), self.mesh):
+        chosen = {label: axes for label, axes in zip(rule.outputs[0], further.dims) if axes}
+        if not free or not fits(rule, chosen, shapes_of(node), outputs_of(node), self.mesh):
             return None
         self.plan.stored[weight.id] = further
-        return {label: axes for label, axes in zip(rule.outputs[0], further.dims) if axes}
+        return chosen
 
 
 def rule_of(node: CNode) -> Factors | None:
@@ -604,7 +632,11 @@ def rule_of(node: CNode) -> Factors | None:
         return None
     if any(isinstance(a.abstract, AbstractTuple) for a in node.args):
         return None
-    return node.op.factors(*arguments(node))
+    rule = node.op.factors(*arguments(node))
+    if rule is None or node.op.on_device is not None:
+        return rule
+    free = dict.fromkeys(label for label in rule.kept if label not in rule.on_request)
+    return rule._replace(filled={**free, **rule.filled})  # parts of labels that stay are computed by themselves
 
 
 def _whole(abstract: Any) -> Layouts:

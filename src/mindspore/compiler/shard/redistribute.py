@@ -4,6 +4,9 @@ Steps are found in the order of what they cost. Sums that are owed are paid firs
 same axis (ReduceScatter), else everywhere (AllReduce). Then, until the layouts agree: cut what is whole (no communication),
 move an axis from one dimension to another (AllToAll), gather what must not stay cut (AllGather). Each step treats the last,
 fastest axis of a dimension, so that parts join to contiguous blocks; runs of equal steps become one collective.
+
+Where sizes do not divide, parts are filled up behind the end (layout.py): cutting and scattering fill, gathering drops what was
+filled. Axes go one by one then, since each cuts the parts of the one before.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from mindspore.compiler.shard.layout import Axes, Layout, Mesh
-from mindspore.prims.arrays import Transpose
+from mindspore.prims.arrays import Concat, Transpose
 from mindspore.prims.collective import AllGather, AllReduce, ReduceScatter
 from mindspore.prims.exchange import AlltoAll
 from mindspore.prims.mesh import MeshIndex, Part, mesh_group
@@ -95,11 +98,51 @@ def _joined(found: list[Step]) -> list[Step]:
     return joined
 
 
-def apply(x: Any, found: list[Step], mesh: Mesh) -> Any:
-    """Carry the steps out on a device's part: adds nodes to the graph being built."""
-    for step in found:
-        x = _APPLY[step.kind](x, step, mesh)
+def apply(x: Any, source: Layout, target: Layout, shape: tuple[int, ...], mesh: Mesh) -> Any:
+    """Bring a device's part of a tensor of this shape into another layout: adds nodes to the graph being built."""
+    now = [list(axes) for axes in source.dims]
+    for step in steps(source, target):
+        for single in _one_by_one(step, now, shape, mesh):
+            _note(single, now)
+            x = _APPLY[single.kind](_filled(x, single, mesh), single, mesh)
+            x = _dropped(x, Layout(tuple(map(tuple, now))).local(shape, mesh))
     return x
+
+
+def _one_by_one(step: Step, now: list[list[int]], shape: tuple[int, ...], mesh: Mesh) -> list[Step]:
+    """A step along several axes as one along each, where they do not divide the dimension."""
+    if step.kind == "all_reduce" or len(step.axes) == 1:
+        return [step]
+    axes = step.axes if step.kind != "all_gather" else step.axes[::-1]
+    before = now[step.dim] if step.kind != "all_gather" else now[step.dim][: -len(axes)]
+    if -(-shape[step.dim] // mesh.parts(before)) % mesh.parts(axes) == 0:
+        return [step]
+    return [step._replace(axes=(axis,)) for axis in axes]
+
+
+def _note(step: Step, now: list[list[int]]) -> None:
+    """What is cut after a step."""
+    if step.kind in ("all_gather", "all_to_all"):
+        del now[step.dim][-len(step.axes) :]
+    if step.kind in ("cut", "reduce_scatter", "all_to_all"):
+        now[step.to if step.kind == "all_to_all" else step.dim] += step.axes
+
+
+def _filled(x: Any, step: Step, mesh: Mesh) -> Any:
+    """x with as many further elements as a scattering step needs in order to give equal parts; a cut fills by itself."""
+    if step.kind not in ("reduce_scatter", "all_to_all"):
+        return x
+    dim, count = step.to if step.kind == "all_to_all" else step.dim, mesh.parts(step.axes)
+    missing = -x.shape[dim] % count
+    if not missing:
+        return x
+    last = x[(slice(None),) * dim + (slice(x.shape[dim] - 1, x.shape[dim]),)]
+    return Concat(dim)((x, *(last,) * missing))
+
+
+def _dropped(x: Any, shape: tuple[int, ...]) -> Any:
+    """x without what filled the parts that were gathered."""
+    return x if x.shape == shape else x[tuple(slice(0, n) for n in shape)]
 
 
 def _cut(x: Any, step: Step, mesh: Mesh) -> Any:

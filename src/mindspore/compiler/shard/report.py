@@ -8,7 +8,16 @@ from typing import Any, NamedTuple
 
 from mindspore.compiler.shard import cost
 from mindspore.compiler.shard.layout import Layout
-from mindspore.compiler.shard.plan import Plan, flops_of, input_layouts, is_forward, operator_names
+from mindspore.compiler.shard.plan import (
+    Plan,
+    flops_of,
+    input_layouts,
+    is_forward,
+    operator_names,
+    outputs_of,
+    parts_worked,
+    shapes_of,
+)
 from mindspore.compiler.shard.simulate import Timeline, simulate
 from mindspore.ir import AbstractTuple, CNode
 from mindspore.prims.structural import MakeTuple, TupleGetItem
@@ -93,7 +102,8 @@ class Report:
         rule = plan.rules[node.id]
         leaves = node.abstract.elements if isinstance(node.abstract, AbstractTuple) else (node.abstract,)
         nbytes = sum(getattr(a, "nbytes", 0) for a in (*leaves, *(a.abstract for a in node.args)))
-        parts = mesh.parts(a for axes in plan.assignments.get(node.id, {}).values() for a in axes)
+        chosen = plan.assignments.get(node.id, {})
+        parts = parts_worked(rule, chosen, shapes_of(node), outputs_of(node), mesh) if rule is not None else 1.0
         flops = flops_of(node, rule) if rule is not None else 0.0
         why = "inside" if node.id in plan.regions else "whole" if rule is None else "given" if node.id in plan.fixed else "chosen"
         return Row(name, cuts, why, collectives, sent, machine.operation(flops / parts, nbytes / parts), waiting)

@@ -31,6 +31,7 @@ from mindspore.compiler.shard.plan import (
     make_plan,
     output_layouts,
     outputs_of,
+    parts_worked,
     rule_of,
     shapes_of,
 )
@@ -197,7 +198,8 @@ class Search:
 
     def _work(self, node: CNode, chosen: Assignment) -> float:
         """Seconds of an operator's forward pass on a device."""
-        rule, parts = self.rules[node.id], self.mesh.parts(a for axes in chosen.values() for a in axes)
+        rule = self.rules[node.id]
+        parts = parts_worked(rule, chosen, shapes_of(node), outputs_of(node), self.mesh)
         leaves = node.abstract.elements if isinstance(node.abstract, AbstractTuple) else (node.abstract,)
         nbytes = sum(getattr(a, "nbytes", 0) for a in (*leaves, *(a.abstract for a in node.args)))
         flops = flops_of(node, rule)

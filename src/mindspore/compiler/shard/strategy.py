@@ -1,7 +1,8 @@
 """What users say about cutting: strategies and layouts, checked and turned into axes of the mesh.
 
 A strategy gives, for each tensor argument, the number of parts of each dimension: `((2, 1), (1, 4))`. A `Layout` names axes
-of a device matrix instead. Either way the parts of equal labels must agree, and dimensions must divide.
+of a device matrix instead. Either way the parts of equal labels must agree, and dimensions must divide unless the operator has the
+attribute `uneven`: what is not asked for twice is more likely a slip.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from mindspore.ir import CNode
 from mindspore.prims.factors import WHOLE, Factors
 
 Assignment = dict[str, Axes]
+#: the attribute of operators whose strategy need not divide
+UNEVEN = "uneven"
 
 
 class StrategyError(RuntimeError):
@@ -140,12 +143,12 @@ def _check_cut(node: CNode, number: int, label: str, parts: int, size: int, shap
         raise refuse(node, f"{parts} parts cannot be laid on {mesh.size} devices; allowed are divisors of {mesh.size}.")
     if label == WHOLE:
         raise refuse(node, f"this dimension of input {number}, of shape {shape}, cannot be cut: the operator needs it whole.")
-    if size % parts:
+    if size % parts and not node.op.attrs.get(UNEVEN):
         allowed = [n for n in range(1, mesh.size + 1) if mesh.size % n == 0 and size % n == 0]
         raise refuse(
             node,
             f"The tensor shape can not be divisible by the strategy: {size} of shape {shape} into {parts} parts; "
-            f"allowed are {allowed}.",
+            f"allowed are {allowed}, or parts that are filled up: op.add_prim_attr('{UNEVEN}', True).",
         )
 
 

@@ -15,9 +15,12 @@ from mindspore.ops.composition import REQUIRED, composition, plain
 from mindspore.ops.gather_scatter import gather
 from mindspore.ops.product import dense, matmul
 from mindspore.prims import elementwise as ew
+from mindspore.prims.active import ACTIVE
 from mindspore.prims.arrays import Concat, GetItem, Stack, Transpose
+from mindspore.prims.attention import cuts_dimension
 from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.linalg import BatchMatMul
+from mindspore.prims.mesh import constrained
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.reduction import ReduceSum
 from mindspore.prims.rnn import RecurrentSequence
@@ -61,13 +64,22 @@ class FlashAttentionScore(Primitive):
         padding_mask: Any = None,
         attn_mask: Any = None, prefix: Any = None, actual_seq_qlen: Any = None, actual_seq_kvlen: Any = None,
     ) -> tuple:  # fmt: skip
-        out = att.flash_attention_score(
-            query, key, value, self.head_num, real_shift, drop_mask, padding_mask, attn_mask, prefix, actual_seq_qlen,
-            actual_seq_kvlen, self.keep_prob, self.scale_value, self.pre_tokens, self.next_tokens, self.inner_precise,
-            self.input_layout, self.sparse_mode,
+        strategy = self.attrs.get("in_strategy")
+        if strategy is not None and ACTIVE.builder is not None:
+            query, key, value = constrained(self.name, (query, key, value), strategy[:3])[0]
+        out = att.flash_attention(
+            query, key, value, self.head_num, real_shift, drop_mask, attn_mask, actual_seq_qlen, actual_seq_kvlen,
+            self.keep_prob, self.scale_value, self.pre_tokens, self.next_tokens, self.input_layout, self.sparse_mode,
+            ring=self._is_ring(),
         )  # fmt: skip
         empty = from_array(np.zeros((1,), np.float32))
         return empty, empty, empty, out
+
+    def _is_ring(self) -> bool:
+        """Whether keys and values, cut along the sequence as the queries are, go from device to device."""
+        strategy, length = self.attrs.get("in_strategy"), self.input_layout.find("S")
+        cut = strategy is not None and len(strategy) > 1 and length >= 0 and cuts_dimension(strategy[1], length)
+        return bool(self.attrs.get("enable_ring_attention")) or cut
 
 
 def _prompt_attention(
