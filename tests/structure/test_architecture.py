@@ -18,7 +18,7 @@ TOWER = [
      "utils", "mint.nn.functional"),
     ("nn", "mint.nn"),
     ("train", "amp", "onnx", "profiler", "experimental", "rewrite", "boost", "tools", "run_check", "mint.optim",
-     "parallel", "debug", "labeling", "explainer"),
+     "parallel", "debug", "labeling", "explainer", "compression"),
     ("model_zoo",),
     ("_compat",),
 ]  # fmt: skip

@@ -1,7 +1,6 @@
 """Operations of quantisation: those of training (Jacob et al. 2018; Jain et al. 2020) and those of integer inference.
 
-Training rounds values to the grid of few-bit integers and passes them on as floats. The gradient takes the rounding for the
-identity and is zero beyond the ends of the grid: `x + stop_gradient(rounded - x)` within, a constant outside.
+Training rounds values to the grid of few-bit integers and passes them on as floats (`ops.FakeQuantise`).
 """
 
 from __future__ import annotations
@@ -63,8 +62,7 @@ def _rounded(p: Any, x: Any, low: Any, high: Any, axis: int | None) -> Any:
         low = -high
     scale = (high - low) / (most - least)
     zero = ops.clamp(ops.round(least - low / scale), least, most)
-    inside = ops.clamp(x, (least - zero) * scale, (most - zero) * scale)
-    return inside + ops.stop_gradient(ops.round(inside / scale) * scale - inside)
+    return ops.FakeQuantise(least, most)(x, scale, zero)
 
 
 _ROUND = {**_WATCH, "quant_delay": 0}

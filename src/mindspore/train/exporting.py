@@ -13,6 +13,7 @@ from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.compiler import driver, parse
 from mindspore.compiler.parse.entry import Traced
+from mindspore.compression.quant.qat import quantised_input
 from mindspore.formats import encryption
 from mindspore.formats.free_sizes import free_sizes, has_free_sizes, with_sizes
 from mindspore.formats.mindir.export import write_model
@@ -32,7 +33,10 @@ from mindspore.runtime.context import current
 from mindspore.train.device_part import device_part
 
 _FORMATS = ("MINDIR", "ONNX", "AIR")
-_OPTIONS = frozenset(("dataset", "enc_key", "enc_mode", "custom_func", "incremental", "obf_config", "onnx_config"))
+_OPTIONS = frozenset((
+    "dataset", "enc_key", "enc_mode", "custom_func", "incremental", "obf_config", "onnx_config", "quant_mode", "mean", "std_dev",
+))  # fmt: skip
+_QUANT_MODES = ("NONQUANT", "AUTO", "MANUAL", "QUANT")
 
 
 def export_network(
@@ -53,6 +57,7 @@ def export_network(
     if not os.path.basename(file_name):
         raise ValueError(f"For 'export', 'file_name' must name a file, but {file_name!r} is a directory.")
     path = os.path.realpath(file_name)
+    net = _with_quantised_input(net, options)
     try:
         _write(net, inputs, path, file_format, options, limits)
     except SizeUnknownError as error:
@@ -61,6 +66,19 @@ def export_network(
             f"For 'export', {what}, but the sizes in a file are fixed. Return a mask, or a result of the largest size with the "
             "number of elements that count, and cut it behind the model."
         ) from error
+
+
+def _with_quantised_input(net: Any, options: dict[str, Any]) -> Any:
+    """With `quant_mode`: the network takes pixels of 8 bits as (pixel - mean) / std_dev, and its file says so."""
+    mode = options.get("quant_mode", "NONQUANT")
+    if mode not in _QUANT_MODES:
+        raise ValueError(f"For 'export', 'quant_mode' must be one of {_QUANT_MODES}, but got {mode!r}.")
+    if mode == "NONQUANT":
+        return net
+    mean, deviation = options.get("mean", 127.5), options.get("std_dev", 127.5)
+    if deviation <= 0 or not 0 <= mean <= 255:
+        raise ValueError(f"For 'export', 'std_dev' must be positive and 'mean' from 0 to 255, but got {deviation} and {mean}.")
+    return quantised_input(net, float(mean), float(deviation))
 
 
 def _write(

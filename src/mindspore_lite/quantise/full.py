@@ -20,6 +20,7 @@ from mindspore.formats.program import Program
 from mindspore.ir import AbstractTensor, CNode, FuncGraph, Node, ValueNode
 from mindspore.ir.graph import Parameter
 from mindspore.prims import broadcasting, conv, elementwise, linalg, norm, reduction
+from mindspore.prims.fake_quantise import FakeQuantise
 from mindspore.prims.quantised import QuantisedConv2D, QuantisedMatMul, QuantiseLinear
 from mindspore.prims.structural import MakeTuple, TupleGetItem
 from mindspore_lite.quantise.ranges import Range
@@ -51,6 +52,7 @@ class Layer:
     low: float = -_LIMIT
     high: float = _LIMIT
     name: str = ""
+    steps: np.ndarray | None = None  # of the filters per channel, where training has chosen them
 
     @property
     def source(self) -> Node:
@@ -133,9 +135,26 @@ class Finder:
             filters = filters.T if op.transpose_b else filters
         axis = 0 if image else 1
         count = filters.shape[axis]
-        name = self.names.get(node.args[1].id, f"{op.name}{node.id}")
         one, zero = np.ones(count, np.float32), np.zeros(count, np.float32)
-        return Layer(node, filters, axis, one, zero, [node], name=name)
+        name, steps = self._name(node.args[1]) or f"{op.name}{node.id}", self._steps(node.args[1], count)
+        return Layer(node, filters, axis, one, zero, [node], name=name, steps=steps)
+
+    def _name(self, filters: Node) -> str:
+        """Of the weight that filters are made of."""
+        while isinstance(filters, CNode) and filters.args:
+            filters = filters.args[0]
+        return self.names.get(filters.id, "")
+
+    def _steps(self, filters: Node, count: int) -> np.ndarray | None:
+        """What one step stands for per channel, where filters were rounded to 8 bits around zero in training."""
+        while isinstance(filters, CNode) and filters.op.moves:
+            filters = filters.args[0]
+        if not isinstance(filters, CNode) or not isinstance(filters.op, FakeQuantise):
+            return None
+        step, zero = self.value(filters.args[1]), self.value(filters.args[2])
+        if step is None or zero is None or np.any(zero != 0) or not -128 <= filters.op.least < filters.op.most <= 127:
+            return None
+        return np.broadcast_to(step.reshape(-1), (count,)).astype(np.float32) if step.size in (1, count) else None
 
     # -- what follows ---------------------------------------------------------------------------------------------
     def _grow(self, layer: Layer, taken: set[int], plain: bool) -> None:
@@ -376,6 +395,9 @@ class _Plan:
         along[layer.axis] = -1
         scaled = layer.filters * layer.factor.reshape(along)
         others = tuple(d for d in range(scaled.ndim) if d != layer.axis)
+        if layer.steps is not None and np.all(layer.factor != 0):
+            chosen = (layer.steps * np.abs(layer.factor)).astype(np.float32)
+            return np.clip(np.rint(scaled / chosen.reshape(along)), -128, 127).astype(np.int8), chosen
         largest = np.abs(scaled).max(axis=others if self.options.per_channel else None, keepdims=True)
         steps = np.where(largest > 0, largest / 127, 1).astype(np.float32)
         codes = np.clip(np.rint(scaled / steps), -127, 127).astype(np.int8)

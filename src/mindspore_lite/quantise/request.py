@@ -10,7 +10,7 @@ import numpy as np
 from mindspore_lite.arrays import ArrayWriter
 from mindspore_lite.container import as_json
 from mindspore_lite.model_file import LiteModel
-from mindspore_lite.quantise import calibration, full, packed, ranges
+from mindspore_lite.quantise import calibration, full, packed, ranges, trained
 from mindspore_lite.quantise.full import FullOptions, Layer
 from mindspore_lite.quantise.weights import QuantiseOptions, Sections, quantise_weights, skipped, truth
 from mindspore_lite.session import compile_program
@@ -23,6 +23,8 @@ def apply(model: LiteModel, arrays: ArrayWriter, config: Sections) -> LiteModel:
     """The model as the configuration wants it."""
     common = config.get("common_quant_param", {})
     kind = common.get("quant_type", "")
+    if kind in ("", "FULL_QUANT") and model.program is not None and trained.has_grids(model.program):
+        return _as_trained(model, config)
     if not kind:
         return model
     if kind not in KINDS:
@@ -35,6 +37,24 @@ def apply(model: LiteModel, arrays: ArrayWriter, config: Sections) -> LiteModel:
     if common.get("bit_num", "8") != "8":
         raise ValueError(f"bit_num must be 8 for {kind}, but got {common['bit_num']!r}")
     return _in_layers(model, config, _options(config, kind == "DYNAMIC_QUANT"))
+
+
+def _as_trained(model: LiteModel, config: Sections) -> LiteModel:
+    """Layers in whole numbers by the ranges of training; with samples, layers without such a range as well."""
+    assert model.program is not None
+    program, known = trained.without_grids(model.program)
+    options = _options(config, False)
+    layers = full.Finder(program).layers(options)
+    seen = trained.ranges_of(layers, known)
+    section = config.get("data_preprocess_param", {})
+    if section:
+        others = [layer for layer in layers if layer.source.id not in seen]
+        seen |= full.calibrate(program, others, calibration.samples(section, program.inputs, model.layout), compile_program)
+    layers = [layer for layer in layers if layer.source.id in seen]
+    if not layers:
+        raise ValueError("no layer has both a range of its input and fixed weights: export the network in evaluation mode")
+    made = full.quantise(program, layers, seen, options._replace(bias_correction=False))
+    return model.with_program(made, FixedSource(model.inputs))
 
 
 def _with_weights(model: LiteModel, arrays: ArrayWriter, config: Sections, options: QuantiseOptions) -> LiteModel:

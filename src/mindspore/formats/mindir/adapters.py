@@ -80,7 +80,13 @@ def _unary(name: str) -> Callable:
     return lambda x: _prim(name)()(x)
 
 
+def _round(x: Any, decimals: int = 0) -> Any:
+    factor = 10.0**decimals
+    return _prim("Round")()(x * factor) / factor if decimals else _prim("Round")()(x)
+
+
 ADAPTERS.update({
+    "Round": _round,
     "AddExt": _with_alpha("Add"), "AddScalar": _with_alpha("Add"), "SubExt": _with_alpha("Sub"),
     "SubScalar": _with_alpha("Sub"), "Muls": _binary("Mul"), "Divs": _binary("Div"), "EqScalar": _binary("Equal"),
     "GreaterEqualScalar": _binary("GreaterEqual"), "LessScalar": _binary("Less"), "PowTensorScalar": _binary("Pow"),

@@ -1,12 +1,13 @@
 """Layers for quantisation-aware training, as MindSpore 1.x had them (Jacob et al. 2018).
 
 Values are rounded to the grid that few-bit integers would have, and pass on as floats, so that training sees what
-rounding does. The gradient takes the rounding for the identity (the straight-through estimator) and is zero for values
-beyond the ends of the grid.
+rounding does (`ops.FakeQuantise`). `mindspore.compression.quant` puts these layers into a network; exported as MindIR, mindspore_lite's
+converter makes whole numbers of them.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -119,14 +120,24 @@ class FakeQuantWithMinMaxObserver(Cell):
         if self.symmetric:
             high = ops.maximum(ops.abs(low), ops.abs(high))
             low = -high
-        scale = (high - low) / float(self.quant_max - self.quant_min)
+        step = (high - low) / float(self.quant_max - self.quant_min)
+        zero = ops.clip_by_value(ops.round(self.quant_min - low / step), float(self.quant_min), float(self.quant_max))
         if self.per_channel:
             shape = tuple(self.num_channels if a == self.channel_axis % x.ndim else 1 for a in range(x.ndim))
-            low, scale = ops.reshape(low, shape), ops.reshape(scale, shape)
-        zero = ops.clip_by_value(ops.round(self.quant_min - low / scale), float(self.quant_min), float(self.quant_max))
-        inside = ops.clip_by_value(x, (self.quant_min - zero) * scale, (self.quant_max - zero) * scale)
-        grid = (ops.round(inside / scale + zero) - zero) * scale
-        return inside + ops.stop_gradient(ops.cast(grid, x.dtype) - inside)
+            step, zero = ops.reshape(step, shape), ops.reshape(zero, shape)
+        return ops.FakeQuantise(self.quant_min, self.quant_max)(x, step, zero)
+
+    @classmethod
+    def partial_init(cls, **settings: Any) -> _Observers:
+        """Make observers with these settings, unless the maker says otherwise."""
+        return _Observers(cls, **settings)
+
+
+class _Observers(functools.partial):
+    """Makes observers; `partial_init` adds settings."""
+
+    def partial_init(self, **settings: Any) -> _Observers:
+        return _Observers(self, **settings)
 
 
 class QuantConfig(NamedTuple):
@@ -142,19 +153,13 @@ class QuantConfig(NamedTuple):
     activation: Any = FakeQuantWithMinMaxObserver
 
 
-quant_config_default = QuantConfig()
+quant_config_default = QuantConfig(weight=FakeQuantWithMinMaxObserver.partial_init(symmetric=True))
 
 
 def _weight_observer(config: QuantConfig, quant_dtype: Any, channels: int) -> Any:
     return config.weight(
-        min_init=-6,
-        max_init=6,
-        ema=False,
-        channel_axis=0,
-        num_channels=channels,
-        quant_dtype=quant_dtype,
-        symmetric=True,
-    )
+        min_init=-6, max_init=6, ema=False, channel_axis=0, num_channels=channels, quant_dtype=quant_dtype
+    )  # fmt: skip
 
 
 class ActQuant(Cell):

@@ -64,6 +64,7 @@ from mindspore.prims.elementwise import (
 from mindspore.prims.exchange import (
     AllGatherV, AlltoAll, AlltoAllV, AlltoAllVC, BatchISendIRecv, NeighborExchange, Receive, ReduceScatterV, Send,
 )  # fmt: skip
+from mindspore.prims.fake_quantise import FakeQuantise
 from mindspore.prims.fft import FourierTransform, InverseRealFourierTransform, RealFourierTransform
 from mindspore.prims.gather_scatter import (
     Gather, GatherD, GatherNd, TensorScatterAdd, TensorScatterDiv, TensorScatterElements, TensorScatterMax,

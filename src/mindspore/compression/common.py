@@ -1,0 +1,5 @@
+"""Bit widths."""
+
+from mindspore.common.dtype import QuantDtype
+
+__all__ = ["QuantDtype"]

@@ -1,0 +1,90 @@
+"""Ranges that a network brings along: from quantisation-aware training, or from files whose values are quantised and dequantised.
+
+Such a network has FakeQuantise operations. Those of weights are computed at conversion, and layers take over their steps; those of activations
+go, and what they know is the range of the value they rounded. Values that are moved or chosen from (reshaped, transposed, max-pooled, bounded
+by a ReLU) keep the range. Where training rounded to a grid that layers have, too (`layers compute with zero = 0`), whole numbers are the ones of
+training; another grid is replaced by the one with the same ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from mindspore.formats.program import Program
+from mindspore.ir import AbstractTensor, CNode, Node
+from mindspore.prims import elementwise, pooling
+from mindspore.prims.fake_quantise import FakeQuantise
+from mindspore_lite.quantise.full import Finder, Layer, Rewriter
+from mindspore_lite.quantise.ranges import Range
+
+_KEEPING = (elementwise.ReLU, pooling.MaxPool, pooling.AvgPool)
+
+
+class TrainedRange(Range):
+    """The grid of a FakeQuantise operation."""
+
+    def __init__(self, op: FakeQuantise, step: np.ndarray, zero: np.ndarray):
+        super().__init__()
+        low, high = float(((op.least - zero) * step).min()), float(((op.most - zero) * step).max())
+        self.negative = low < 0
+        self.largest = max(-low, high)
+        one_step = step.size == 1 and op.most - op.least >= 254
+        least, most = (-128, 127) if self.negative else (0, 255)
+        exact = one_step and least <= op.least - float(zero.reshape(-1)[0]) and op.most - float(zero.reshape(-1)[0]) <= most
+        self._scale = float(step.reshape(-1)[0]) if exact else max(self.largest, 1e-8) / (127 if self.negative else 255)
+
+    def scale(self, method: str) -> float:
+        return float(np.float32(self._scale))
+
+
+def has_grids(program: Program) -> bool:
+    """Whether a network was trained for whole numbers."""
+    return any(isinstance(node.op, FakeQuantise) for node in program.graph.nodes())
+
+
+def without_grids(program: Program) -> tuple[Program, dict[int, TrainedRange]]:
+    """The program without the rounding of activations, and the ranges of its values by their nodes."""
+    finder = Finder(program)
+    found: list[tuple[Node, TrainedRange]] = []
+
+    def passed(node: CNode) -> object:
+        step, zero = finder.value(node.args[1]), finder.value(node.args[2])
+        if step is None or zero is None:
+            raise ValueError("a FakeQuantise operation has a range that depends on the network's input: export it in evaluation mode")
+        known = TrainedRange(node.op, np.asarray(step, np.float64), np.asarray(zero, np.float64))
+
+        def make(writer: Rewriter) -> Node:
+            x = writer(node.args[0])
+            found.append((x, known))
+            return x
+
+        return make
+
+    replaced = {
+        node.id: passed(node)
+        for node in program.graph.nodes()
+        if isinstance(node.op, FakeQuantise) and finder.value(node.args[0]) is None
+    }
+    writer = Rewriter(program, replaced)
+    graph = writer.run(program.graph.output)
+    return program._replace(graph=graph), {node.id: known for node, known in reversed(found)}
+
+
+def ranges_of(layers: Iterable[Layer], known: dict[int, TrainedRange]) -> dict[int, Range]:
+    """The range of every layer's input that has one, by its node."""
+    found: dict[int, Range] = {}
+    for layer in layers:
+        node = layer.source
+        while node.id not in known and isinstance(node, CNode) and _keeps_range(node):
+            node = node.args[0]
+        if node.id in known:
+            found[layer.source.id] = known[node.id]
+    return found
+
+
+def _keeps_range(node: CNode) -> bool:
+    """Whether the values of a result are among those of the only tensor it is made of, or between them."""
+    tensors = [isinstance(argument.abstract, AbstractTensor) for argument in node.args]
+    return (node.op.moves or isinstance(node.op, _KEEPING)) and sum(tensors) == 1 and tensors[0]
