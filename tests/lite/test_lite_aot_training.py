@@ -13,9 +13,9 @@ import mindspore_lite as mslite
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 
 
-def libraries(folder, **settings):
+def libraries(folder, batch=8, **settings):
     """The same network as a C library and in mindspore_lite."""
-    path = converted(folder, **settings)
+    path = converted(folder, batch=batch, **settings)
     converter = mslite.Converter()
     converter.train_model = True
     converter.set_config_info("train_param", settings)
@@ -128,6 +128,61 @@ def test_weights_go_back_to_the_framework(tmp_path):
     _, loss = c.step(x, labels.astype(np.int64))
     python.train_mode = False
     np.testing.assert_allclose(loss, python.run_step([x, labels]), rtol=1e-4)
+
+
+def test_a_virtual_batch_is_a_large_batch(tmp_path):
+    (tmp_path / "large").mkdir()
+    c, python = libraries(tmp_path, learning_rate="0.1", virtual_batch="3")
+    large = loaded(converted(tmp_path / "large", batch=24, learning_rate="0.1"))
+    assert c.train_mode(True) == 0
+    for _ in range(2):
+        x, labels = batch(24)
+        before = c.weights()
+        for part in range(3):
+            for name, array in c.weights().items():
+                np.testing.assert_array_equal(array, before[name])
+            piece = slice(part * 8, part * 8 + 8)
+            status, loss = c.step(x[piece], labels[piece].astype(np.int64))
+            assert status == 0
+            np.testing.assert_allclose(loss, python.run_step([x[piece], labels[piece]]), rtol=1e-4)
+        large.run_step([x, labels])
+    for name, array in c.weights().items():
+        np.testing.assert_allclose(array, large.weights[name].ravel(), rtol=1e-3, atol=1e-6, err_msg=name)
+
+
+def test_virtual_batches_can_be_set_up_anew(tmp_path):
+    c, python = libraries(tmp_path, learning_rate="0.1", momentum="0", virtual_batch="2")
+    c.train_mode(True)
+    x, labels = batch()
+    labels = labels.astype(np.int64)
+    assert c.step(x, labels)[0] == 0  # half a virtual batch, which is forgotten
+    setup = c.c.MSModelSetupVirtualBatch
+    setup.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_float, ctypes.c_float]
+    assert setup(c.model, 1, 0.05, -1.0) == 0
+    python.setup_virtual_batch(1, 0.05)
+    bad = labels.copy()
+    bad[0] = 9
+    assert c.step(x, bad)[0] != 0
+    c.step(x, labels)
+    python.run_step([x, labels])
+    for name, array in c.weights().items():
+        np.testing.assert_allclose(array, python.weights[name].ravel(), rtol=1e-3, atol=1e-6, err_msg=name)
+    assert setup(c.model, 0, -1.0, -1.0) != 0
+    assert setup(c.model, 2, -1.0, 0.5) != 0  # another momentum than the one converted with
+
+
+def test_a_memory_limit_gives_pieces_as_a_virtual_batch(tmp_path):
+    path = converted(tmp_path, batch=32, learning_rate="0.1", memory_limit="24K")
+    pieces = loaded(path)._training.pieces
+    assert pieces > 1
+    c, python = libraries(tmp_path, batch=32, learning_rate="0.1", memory_limit="24K")
+    c.train_mode(True)
+    x, labels = batch(32)
+    for piece in np.split(np.arange(32), pieces):
+        assert c.step(x[piece], labels[piece].astype(np.int64))[0] == 0
+    python.run_step([x, labels])
+    for name, array in c.weights().items():
+        np.testing.assert_allclose(array, python.weights[name].ravel(), rtol=1e-3, atol=1e-6, err_msg=name)
 
 
 def test_wrong_requests_are_told_why(tmp_path):

@@ -122,7 +122,7 @@ def sizes(inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpec], name: str
     values = {
         "NAME": f'"{_quoted(name)}"', "INPUTS": len(inputs), "OUTPUTS": len(outputs), "WEIGHTS": 0, "MEMORY": memory,
         "INPUT_BYTES": sum(padded(_bytes(s)) for s in inputs), "OUTPUT_BYTES": sum(padded(_bytes(s)) for s in outputs),
-        "STATE_BYTES": 0, "TRAINS": 0, "RATE": "0.0f", **more,
+        "STATE_BYTES": 0, "TRAINS": 0, "RATE": "0.0f", "VIRTUAL_BATCH": 1, "MOMENTUM": "0.0f", **more,
     }  # fmt: skip
     return "".join(f"#define MS_NET_{key} {value}\n" for key, value in values.items())
 

@@ -31,6 +31,7 @@ typedef struct {
       weight_list[MS_AT_LEAST_ONE(MS_NET_WEIGHTS)];
   unsigned char *memory;
   float rate;
+  int virtual_batch, gathered;
   bool used, built, trains;
 } ms_model;
 
@@ -63,6 +64,7 @@ MSModelHandle MSModelCreate(void) {
       models[i].used = true;
       models[i].memory = memories[i];
       models[i].rate = MS_NET_RATE;
+      models[i].virtual_batch = MS_NET_VIRTUAL_BATCH;
       return &models[i];
     }
   return NULL;
@@ -135,6 +137,20 @@ static MSStatus check_inputs(const MSTensorHandleArray inputs, const void **data
   return kMSStatusSuccess;
 }
 
+#if MS_NET_TRAINS && MS_NET_VIRTUAL_BATCH > 1
+static int learn(ms_model *m, const void *const *in, void *const *out) {
+  if (ms_net_gather(m->memory, states[m - models], in, out) != 0) return 1;
+  if (++m->gathered < m->virtual_batch) return 0;
+  const float part = 1.0f / (float)m->gathered;
+  m->gathered = 0;
+  return ms_net_apply(m->memory, states[m - models], m->rate, part);
+}
+#elif MS_NET_TRAINS
+static int learn(ms_model *m, const void *const *in, void *const *out) {
+  return ms_net_train(m->memory, states[m - models], m->rate, in, out);
+}
+#endif
+
 static MSStatus run(ms_model *m, const MSTensorHandleArray inputs, bool train, const MSKernelCallBackC before,
                     const MSKernelCallBackC after) {
   const void *in[MS_AT_LEAST_ONE(MS_NET_INPUTS)] = {0};
@@ -147,7 +163,7 @@ static MSStatus run(ms_model *m, const MSTensorHandleArray inputs, bool train, c
   if (before != NULL && !before(inputs, outputs, whole)) return kMSStatusLiteError;
 #if MS_NET_TRAINS
   if (train) {
-    if (ms_net_train(m->memory, states[m - models], m->rate, in, out) != 0) return kMSStatusLiteParamInvalid;
+    if (learn(m, in, out) != 0) return kMSStatusLiteParamInvalid;
   } else
 #endif
     ms_net_run(m->memory, states[m - models], in, out);
@@ -202,6 +218,22 @@ MSStatus MSModelRunStep(MSModelHandle model, const MSKernelCallBackC before, con
   if (m == NULL) return kMSStatusLiteNullptr;
   if (!m->built) return kMSStatusLiteUninitializedObj;
   return run(m, (MSTensorHandleArray){MS_NET_INPUTS, m->in_list}, m->trains, before, after);
+}
+
+MSStatus MSModelSetupVirtualBatch(MSModelHandle model, int virtual_batch_multiplier, float lr, float momentum) {
+  ms_model *m = model;
+  if (m == NULL) return kMSStatusLiteNullptr;
+  if (!m->built) return kMSStatusLiteUninitializedObj;
+  if (!MS_NET_TRAINS || (momentum >= 0 && momentum != MS_NET_MOMENTUM)) return kMSStatusLiteNotSupport;
+  if (virtual_batch_multiplier < 1 || lr != lr) return kMSStatusLiteParamInvalid;
+  if (virtual_batch_multiplier > 1 && MS_NET_VIRTUAL_BATCH == 1) return kMSStatusLiteNotSupport;
+  m->virtual_batch = virtual_batch_multiplier;
+  m->gathered = 0;
+#if MS_NET_TRAINS && MS_NET_VIRTUAL_BATCH > 1
+  memset(states[m - models] + MS_NET_SUMS_AT, 0, MS_NET_STATE_BYTES - MS_NET_SUMS_AT);
+#endif
+  if (lr >= 0) m->rate = lr;
+  return kMSStatusSuccess;
 }
 
 MSStatus MSModelSetLearningRate(MSModelHandle model, float learning_rate) {

@@ -98,6 +98,9 @@ MS_API MSTensorHandle MSModelGetOutputByTensorName(const MSModelHandle model, co
 MS_API MSStatus MSModelSetTrainMode(MSModelHandle model, bool train);
 MS_API bool MSModelGetTrainMode(MSModelHandle model);
 MS_API MSStatus MSModelRunStep(MSModelHandle model, const MSKernelCallBackC before, const MSKernelCallBackC after);
+/* Weights change after so many steps, by the mean of their gradients. Of models that were converted with virtual_batch > 1; a step that was
+   begun is forgotten. lr < 0: as it is; momentum is fixed at conversion, < 0: as it is. */
+MS_API MSStatus MSModelSetupVirtualBatch(MSModelHandle model, int virtual_batch_multiplier, float lr, float momentum);
 MS_API MSStatus MSModelSetLearningRate(MSModelHandle model, float learning_rate);
 MS_API float MSModelGetLearningRate(MSModelHandle model);
 MS_API MSTensorHandleArray MSModelGetWeights(MSModelHandle model);

@@ -22,7 +22,12 @@ extern const ms_tensor_info ms_net_inputs[], ms_net_outputs[], ms_net_weights[];
 extern const unsigned char *const ms_net_state;
 
 void ms_net_run(unsigned char *memory, const unsigned char *state, const void *const *in, void *const *out);
-#if MS_NET_TRAINS
+#if MS_NET_TRAINS && MS_NET_VIRTUAL_BATCH > 1
+/* The gradients of one step, added to sums; not 0 if it has met a value that is not allowed, and then nothing of the state has changed. */
+int ms_net_gather(unsigned char *memory, unsigned char *state, const void *const *in, void *const *out);
+/* New weights by `part` of the sums, which are 0 afterwards. */
+int ms_net_apply(unsigned char *memory, unsigned char *state, float rate, float part);
+#elif MS_NET_TRAINS
 /* One step; not 0 if it has met a value that is not allowed, and then nothing of the state has changed. */
 int ms_net_train(unsigned char *memory, unsigned char *state, float rate, const void *const *in, void *const *out);
 #endif
