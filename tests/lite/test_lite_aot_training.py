@@ -71,8 +71,9 @@ def system_compiler(monkeypatch):
         {"optimizer": "SGD", "momentum": "0.9", "weight_decay": "0.01"},
         {"optimizer": "Adam", "learning_rate": "0.01"},
         {"optimizer": "SGD", "trainable": "fc.*"},
+        {"optimizer": "SGD", "recompute": "2"},
     ],
-    ids=["sgd", "momentum", "adam", "last layer"],
+    ids=["sgd", "momentum", "adam", "last layer", "recomputed"],
 )
 def test_steps_agree_with_the_trainer(tmp_path, settings):
     c, python = libraries(tmp_path, **settings)
@@ -192,3 +193,5 @@ def test_wrong_requests_are_told_why(tmp_path):
         converter.set_config_info("micro_param", {"enable_micro": "true", "codegen_mode": "Train"})
         converter.convert(mslite.FmkType.ONNX, str(tmp_path / "net.onnx"), str(tmp_path / "other"))
     assert not (tmp_path / "other").exists()
+    with pytest.raises(RuntimeError, match="leave mixed_precision at none"):
+        libraries(tmp_path, mixed_precision="bfloat16")

@@ -70,6 +70,8 @@ def _state(program: Program, plan: TrainPlan, options: TrainOptions, virtual: bo
 
 def generate(evaluated: Program, plan: TrainPlan, options: TrainOptions, name: str, layout: str = "NCHW") -> Sources:
     """The sources of a model that learns; Unsupported names operations that C has no form for, ValueError what else is in the way."""
+    if options.precision != "float32":
+        raise ValueError(f"generated C computes with float32: leave mixed_precision at none, not {options.precision}")
     steps = plan.pieces * options.virtual_batch
     program, state = plan.program, _state(plan.program, plan, options, virtual=steps > 1)
     writer = sources.Writer()

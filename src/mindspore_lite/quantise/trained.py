@@ -1,9 +1,9 @@
-"""Ranges that a network brings along: from quantisation-aware training, or from files whose values are quantised and dequantised.
+"""Ranges that a network brings along from quantisation-aware training.
 
-Such a network has FakeQuantise operations. Those of weights are computed at conversion, and layers take over their steps; those of activations
-go, and what they know is the range of the value they rounded. Values that are moved or chosen from (reshaped, transposed, max-pooled, bounded
-by a ReLU) keep the range. Where training rounded to a grid that layers have, too (`layers compute with zero = 0`), whole numbers are the ones of
-training; another grid is replaced by the one with the same ends.
+Such a network has FakeQuantise operations. Those of weights are computed at conversion, and layers take over their steps. Those of
+activations go; what they know is the range of the value they rounded. Values that are moved, chosen from or averaged (reshaped,
+transposed, pooled, bounded by a ReLU) keep the range. Layers compute with grids on which 0 is code 0: where training had such a
+grid, whole numbers are those of training; another one is replaced by the one with the same ends.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def without_grids(program: Program) -> tuple[Program, dict[int, TrainedRange]]:
     def passed(node: CNode) -> object:
         step, zero = finder.value(node.args[1]), finder.value(node.args[2])
         if step is None or zero is None:
-            raise ValueError("a FakeQuantise operation has a range that depends on the network's input: export it in evaluation mode")
+            raise ValueError("a range of quantisation depends on the network's input: export the network in evaluation mode")
+        assert isinstance(node.op, FakeQuantise)
         known = TrainedRange(node.op, np.asarray(step, np.float64), np.asarray(zero, np.float64))
 
         def make(writer: Rewriter) -> Node:

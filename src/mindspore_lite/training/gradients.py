@@ -24,8 +24,10 @@ from mindspore.compiler.inline import inline, reapply
 from mindspore.formats.program import Program
 from mindspore.ir import AbstractTensor, FuncGraph, Node
 from mindspore.prims import elementwise as e
+from mindspore.prims.broadcasting import BroadcastTo, ReduceSum
 from mindspore.prims.norm import BatchNorm
 from mindspore.prims.values import from_node
+from mindspore_lite.training import precision, recomputation
 from mindspore_lite.training.options import TrainOptions
 
 _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8
@@ -115,10 +117,10 @@ def make(program: Program, options: TrainOptions) -> TrainGraphs:
     """The graphs that train a program; ValueError where it has no loss or nothing to train."""
     loss, trained = loss_of(program, options.loss), trained_names(program, options.trainable)
     changed = tuple(program.updates)
-    arguments = (program, loss, trained)
-    return TrainGraphs(
-        _step(*arguments, options), _gather(*arguments), _apply(program, trained, options), trained, changed, len(program.outputs)
-    )
+    if options.precision != "float32":
+        program = precision.mixed(program, options.precision)
+    arguments = (program, loss, trained, options)
+    return TrainGraphs(_step(*arguments), _gather(*arguments), _apply(program, trained, options), trained, changed, len(program.outputs))
 
 
 class _Forward(NamedTuple):
@@ -128,17 +130,21 @@ class _Forward(NamedTuple):
     record: list[Node]
 
 
-def _forward(making: _Making, program: Program, loss: int, trained: Sequence[str]) -> _Forward:
+def _forward(making: _Making, program: Program, loss: int, trained: Sequence[str], options: TrainOptions) -> _Forward:
     """The network and its gradients."""
     operands = [making.graph.add_parameter(p.name, p.abstract) for p in program.graph.parameters]
     found = inline(program.graph, operands, making.builder)
     weights = dict(zip(program.weights, operands[len(program.inputs) :]))
+    if options.recompute > 1:
+        recomputation.mark(making.builder, [found[loss]], options.recompute)
     back = pullback(making.builder, [found[loss]], [weights[name] for name in trained])
-    shape = program.outputs[loss].shape
-    gradients = back([from_node(array_node(np.ones(shape, program.outputs[loss].dtype.np)))])
+    spec = program.outputs[loss]
+    gradients = back([from_node(array_node(np.full(spec.shape, options.loss_scale, spec.dtype.np)))])
     missing = [name for name, gradient in zip(trained, gradients) if gradient is None]
     if missing:
         raise ValueError(f"the loss does not depend on '{missing[0]}': leave it out of trainable")
+    if options.loss_scale != 1:
+        gradients = [e.Mul()(e.Cast()(gradient, mstype.float32), _number(1 / options.loss_scale)) for gradient in gradients]
     kept = [*found[: len(program.outputs)], *(found[place] for place in program.updates.values())]
     record = [found[place] for place in program.graph.attrs.get("record") or ()]
     return _Forward(kept, {name: from_node(weights[name]) for name in trained}, gradients, record)
@@ -147,15 +153,15 @@ def _forward(making: _Making, program: Program, loss: int, trained: Sequence[str
 def _step(program: Program, loss: int, trained: Sequence[str], options: TrainOptions) -> FuncGraph:
     making = _Making("step")
     with making.builder.active():
-        forward = _forward(making, program, loss, trained)
+        forward = _forward(making, program, loss, trained, options)
         new = _updated(making, program, forward.weights, forward.gradients, options)
     return making.done([*forward.kept, *new], forward.record)
 
 
-def _gather(program: Program, loss: int, trained: Sequence[str]) -> FuncGraph:
+def _gather(program: Program, loss: int, trained: Sequence[str], options: TrainOptions) -> FuncGraph:
     making = _Making("gather")
     with making.builder.active():
-        forward = _forward(making, program, loss, trained)
+        forward = _forward(making, program, loss, trained, options)
         sums = [from_node(making.parameter(f"sum.{name}", program.weights[name].shape)) for name in trained]
         added = [e.Add()(total, e.Cast()(gradient, mstype.float32)) for total, gradient in zip(sums, forward.gradients)]
     return making.done([*forward.kept, *added], forward.record)
@@ -177,15 +183,35 @@ def _updated(making: _Making, program: Program, weights: dict[str, Any], gradien
     empty = [np.zeros(shape, np.float32) for shape in shapes]
     held = [from_node(making.parameter(f"slot{n}", s.shape)) for n, s in enumerate(slots(empty, options))]
     rate = from_node(making.parameter("rate", ()))
+    old = [*weights.values(), *held]
+    finite = _finite(gradients) if options.precision == "float16" else None
     if options.decay:
         gradients = [e.Add()(g, e.Mul()(w, _number(options.decay))) for g, w in zip(gradients, weights.values())]
     if options.optimizer == "Adam":
-        return _adam(list(weights.values()), list(gradients), held, rate)
-    if options.momentum:
-        held = [e.Add()(e.Mul()(m, _number(options.momentum)), g) for m, g in zip(held, gradients)]
+        new = _adam(list(weights.values()), list(gradients), held, rate)
+    else:
+        new = _sgd(list(weights.values()), list(gradients), held, rate, options.momentum)
+    return new if finite is None else [_where(finite, fresh, kept) for fresh, kept in zip(new, old)]
+
+
+def _finite(gradients: Sequence[Any]) -> Any:
+    """Whether all gradients are numbers: with 16 bits large ones become infinite, and such a step is left out."""
+    total = None
+    for gradient in gradients:
+        part = ReduceSum()(e.Mul()(gradient, _number(0)), tuple(range(len(gradient.shape))))
+        total = part if total is None else e.Add()(total, part)
+    return e.Equal()(total, _number(0))
+
+
+def _where(finite: Any, fresh: Any, kept: Any) -> Any:
+    return e.Select()(BroadcastTo(tuple(kept.shape))(finite), fresh, kept)
+
+
+def _sgd(weights: list[Any], gradients: list[Any], held: list[Any], rate: Any, momentum: float) -> list[Any]:
+    if momentum:
+        held = [e.Add()(e.Mul()(m, _number(momentum)), g) for m, g in zip(held, gradients)]
         gradients = held
-    new = [e.Sub()(w, e.Mul()(g, rate)) for w, g in zip(weights.values(), gradients)]
-    return [*new, *held]
+    return [*(e.Sub()(w, e.Mul()(g, rate)) for w, g in zip(weights, gradients)), *held]
 
 
 def _number(value: float) -> Any:

@@ -21,10 +21,16 @@ class TrainOptions(NamedTuple):
     loss: str = ""
     virtual_batch: int = 1
     memory: int = 0  # bytes; 0: no limit
+    recompute: int = 0  # segments of the forward pass that the backward pass computes again; 0: where memory asks for it
+    precision: str = "float32"  # or float16, bfloat16: of operands of convolutions and products
+    loss_scale: float = 1.0
 
     @classmethod
     def from_section(cls, section: Section) -> TrainOptions:
-        known = {"optimizer", "learning_rate", "momentum", "weight_decay", "trainable", "loss", "virtual_batch", "memory_limit"}
+        known = {
+            "optimizer", "learning_rate", "momentum", "weight_decay", "trainable", "loss", "virtual_batch", "memory_limit", "recompute",
+            "mixed_precision", "loss_scale",
+        }  # fmt: skip
         unknown = sorted(set(section) - known)
         if unknown:
             raise ValueError(f"[train_param] has no setting {unknown[0]!r}; it has {', '.join(sorted(known))}")
@@ -45,6 +51,9 @@ class TrainOptions(NamedTuple):
             section.get("loss", ""),
             _count(section, "virtual_batch"),
             memory(section.get("memory_limit", "0")),
+            0 if section.get("recompute", "auto") == "auto" else _count(section, "recompute"),
+            (precision := _precision(section)),
+            _number(section, "loss_scale", 128.0 if precision == "float16" else 1.0),
         )
 
 
@@ -56,6 +65,13 @@ def _number(section: Section, name: str, default: float) -> float:
     if not 0 <= value < float("inf"):
         raise ValueError(f"{name} must be a number of at least 0, but got {section[name]!r}")
     return value
+
+
+def _precision(section: Section) -> str:
+    given = section.get("mixed_precision", "none")
+    if given not in ("none", "float16", "bfloat16"):
+        raise ValueError(f"mixed_precision must be none, float16 or bfloat16, but got {given!r}")
+    return "float32" if given == "none" else given
 
 
 def _count(section: Section, name: str) -> int:

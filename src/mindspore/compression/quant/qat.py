@@ -14,7 +14,6 @@ and needs no calibration.
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
 from typing import Any
 
 from mindspore import nn
@@ -87,7 +86,7 @@ def _pair(name: str, value: Any, kind: type) -> tuple[Any, Any]:
     for one in given:
         if not isinstance(one, kind) or (kind is int and isinstance(one, bool)):
             raise TypeError(f"'{name}' must be of type {kind.__name__}, but got {type(one).__name__}.")
-        if kind is int and one < 0:
+        if isinstance(one, int) and kind is int and one < 0:
             raise ValueError(f"'{name}' must be at least 0, but got {one}.")
     return given[0], given[-1]
 
@@ -249,25 +248,25 @@ class QuantizationAwareTraining:
         return _sharing(made, layer)
 
     def _convolution(self, layer: Any) -> Cell:
-        return _sharing(quant.Conv2dQuant(*_shape(layer), has_bias=layer.has_bias, **self._settings()), layer)
+        return _sharing(quant.Conv2dQuant(**_shape(layer), **self._settings()), layer)
 
     def _folded(self, layer: Any, norm: Any) -> Cell:
-        more: dict[str, Any] = {"eps": norm.eps, "momentum": norm.momentum, "has_bias": layer.has_bias, **self._settings()}
+        more: dict[str, Any] = {**_shape(layer), "eps": norm.eps, "momentum": norm.momentum, **self._settings()}
         if self.bn_fold:
-            made: Any = quant.Conv2dBnFoldQuant(*_shape(layer), freeze_bn=self.freeze_bn, **more)
+            made: Any = quant.Conv2dBnFoldQuant(freeze_bn=self.freeze_bn, **more)
         else:
-            made = quant.Conv2dBnWithoutFoldQuant(*_shape(layer), **more)
+            made = quant.Conv2dBnWithoutFoldQuant(**more)
         made.batchnorm = norm
         _sharing(made.conv, layer)
         return made
 
 
-def _shape(layer: Any) -> Sequence[Any]:
+_SHAPE = ("in_channels", "out_channels", "kernel_size", "stride", "pad_mode", "padding", "dilation", "group", "has_bias")
+
+
+def _shape(layer: Any) -> dict[str, Any]:
     """The arguments that quantised convolutions share with Conv2d."""
-    return (
-        layer.in_channels, layer.out_channels, layer.kernel_size, layer.stride, layer.pad_mode, layer.padding,
-        layer.dilation, layer.group,
-    )  # fmt: skip
+    return {name: getattr(layer, name) for name in _SHAPE}
 
 
 def _sharing(made: Any, layer: Any) -> Any:
