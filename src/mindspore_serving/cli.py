@@ -69,6 +69,10 @@ def _parser() -> argparse.ArgumentParser:
         choices=("float32", "int8", "int4"),
         help="how a language model's matrices are held (default %(default)s)",
     )
+    serve.add_argument("--tensor-parallel", type=int, default=1, help="processes that share every layer of a language model")
+    serve.add_argument(
+        "--pipeline-parallel", type=int, default=1, help="stages that share the layers; each has as many processes as --tensor-parallel"
+    )
     serve.add_argument(
         "--guesses", type=int, default=0, help="tokens that are guessed in each step of a language model; answers stay the same"
     )
@@ -160,9 +164,17 @@ def _add_language_model(host: Host, options: argparse.Namespace) -> None:
         guesses=options.guesses,
         draft=options.draft,
         weights=options.weights,
+        parts=_positive("--tensor-parallel", options.tensor_parallel),
+        stages=_positive("--pipeline-parallel", options.pipeline_parallel),
         warm=_WARM,
     )
     host.add_language_model(LanguageModel(os.path.realpath(options.path), limits=limits, adapters=_adapters(options.adapter)))
+
+
+def _positive(name: str, given: int) -> int:
+    if given < 1:
+        raise ValueError(f"{name} must be at least 1, but is {given}")
+    return given
 
 
 def _adapters(given: list[str]) -> dict[str, str]:

@@ -11,30 +11,21 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from mindspore_serving.engine.channel import Channel, Closed
 from mindspore_serving.engine.declaration import ModelDeclaration
 from mindspore_serving.engine.introduction import introduce
 from mindspore_serving.engine.models import Subgraph, decryption, load_subgraphs
+from mindspore_serving.engine.values import Value
+
+#: from a message of the worker and its values to those of the answer
+Work = Callable[[dict[str, Any], list[Value]], list[Value]]
 
 
-def _described(graph: Subgraph) -> dict[str, Any]:
-    inputs, outputs = ([[info.name, info.dtype, info.shape] for info in infos] for infos in (graph.inputs, graph.outputs))
-    return {"inputs": inputs, "outputs": outputs, "batch": graph.batch}
-
-
-def _answer(channel: Channel, graphs: tuple[Subgraph, ...], answers: bool) -> None:
-    message, values = channel.receive()
-    try:
-        outputs = graphs[message["subgraph"]].compute(values)
-    except Exception as error:  # whatever a graph reports is the answer to this request
-        channel.send({"kind": "failed", "reason": f"{error}"})
-        return
-    channel.send({"kind": "done"}, list(outputs) if answers else [])
-
-
-def main() -> None:
+def serve(load: Callable[[dict[str, Any]], tuple[Work, dict[str, Any]]]) -> None:
+    """Be an agent. `load`: from the order to what is done with messages, and what the worker is told at the beginning."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal: the starter ends its agents
     order = json.loads(sys.stdin.read())
     rank, host = order["rank"], order["host"]
@@ -44,23 +35,48 @@ def main() -> None:
         from mindspore.communication import init
 
         init()
-    key = base64.b64decode(order["key"]) if order["key"] else None
-    files = tuple(order["files"])
-    settings = order["settings"]
-    declaration = ModelDeclaration(";".join(files), files, "mindir", settings["with_batch_dim"],
-                                   tuple(settings["without_batch_dim_inputs"]))  # fmt: skip
-    graphs = load_subgraphs(declaration, "", decryption(key, order["mode"]))
+    work, told = load(order)
     connection = socket.create_connection((host, order["port"]))
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     introduce(connection, order["secret"])
     channel = Channel(connection, shares=False)
-    described = [_described(graph) for graph in graphs]
-    channel.send({"kind": "agent", "rank": rank, "attempt": order["attempt"], "graphs": described})
+    channel.send({"kind": "agent", "rank": rank, "attempt": order["attempt"], **told})
     try:
         while True:
-            _answer(channel, graphs, rank == 0)
+            _answer(channel, work)
     except Closed:
         os._exit(0)  # the others may be gone: nobody is waited for
 
 
+def _answer(channel: Channel, work: Work) -> None:
+    message, values = channel.receive()
+    try:
+        outputs = work(message, values)
+    except Exception as error:  # whatever a graph reports is the answer to this request
+        channel.send({"kind": "failed", "reason": f"{error}"})
+        return
+    channel.send({"kind": "done"}, outputs)
+
+
+def _load(order: dict[str, Any]) -> tuple[Work, dict[str, Any]]:
+    """The model files of this rank."""
+    key = base64.b64decode(order["key"]) if order["key"] else None
+    files, settings = tuple(order["files"]), order["settings"]
+    declaration = ModelDeclaration(";".join(files), files, "mindir", settings["with_batch_dim"],
+                                   tuple(settings["without_batch_dim_inputs"]))  # fmt: skip
+    graphs = load_subgraphs(declaration, "", decryption(key, order["mode"]))
+
+    def work(message: dict[str, Any], values: list[Value]) -> list[Value]:
+        outputs = graphs[message["subgraph"]].compute(values)  # type: ignore[arg-type]
+        return list(outputs) if order["rank"] == 0 else []
+
+    return work, {"graphs": [_described(graph) for graph in graphs]}
+
+
+def _described(graph: Subgraph) -> dict[str, Any]:
+    inputs, outputs = ([[info.name, info.dtype, info.shape] for info in infos] for infos in (graph.inputs, graph.outputs))
+    return {"inputs": inputs, "outputs": outputs, "batch": graph.batch}
+
+
 if __name__ == "__main__":
-    main()
+    serve(_load)

@@ -21,6 +21,7 @@ from typing import IO, Any
 
 from mindspore_serving import log
 from mindspore_serving.engine.channel import Channel, Closed
+from mindspore_serving.engine.environment import child_environment
 from mindspore_serving.engine.errors import ServingError
 from mindspore_serving.engine.feeder import Feeder
 from mindspore_serving.engine.location import Location
@@ -166,7 +167,7 @@ class _WorkerThread:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "mindspore_serving.engine.worker", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
-                env=_environment(),
+                env=child_environment(),
                 stdout=log_file,
                 stderr=log_file,
             )
@@ -230,10 +231,3 @@ class _WorkerThread:
 
     def stop(self) -> None:
         self._stopping = True
-
-
-def _environment() -> dict[str, str]:
-    """The worker finds this package where this process found it."""
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}

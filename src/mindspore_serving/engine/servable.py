@@ -7,8 +7,9 @@ import re
 import sys
 
 from mindspore.formats.mindir.files import Decrypt
+from mindspore_serving.engine.agent_group import GroupPlace
 from mindspore_serving.engine.declaration import Method, ModelDeclaration, Place, Servable, Stage, declaring
-from mindspore_serving.engine.distributed import AgentGroup, GroupPlace
+from mindspore_serving.engine.distributed import remote_subgraphs
 from mindspore_serving.engine.location import Location, versions
 from mindspore_serving.engine.models import LoadedModel, decryption, input_shapes, load_subgraphs
 from mindspore_serving.engine.pipeline import Pipeline
@@ -87,7 +88,7 @@ class RunningServable:
         if model.ranks:
             if self._place is None:
                 raise RuntimeError("a distributed servable is started by distributed.start_servable")
-            return LoadedModel(model, AgentGroup(model, self._place).subgraphs())
+            return LoadedModel(model, remote_subgraphs(model, self._place))
         for file in model.files:
             if os.path.realpath(os.path.join(folder, file)) != os.path.join(os.path.realpath(folder), os.path.normpath(file)):
                 raise RuntimeError(f"The model file '{file}' must lie within the version's folder")

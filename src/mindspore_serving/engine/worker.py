@@ -14,9 +14,9 @@ import traceback
 from typing import Any
 
 from mindspore_serving import log
+from mindspore_serving.engine.agent_group import GroupPlace
 from mindspore_serving.engine.answers import split
 from mindspore_serving.engine.channel import Channel, Closed
-from mindspore_serving.engine.distributed import GroupPlace
 from mindspore_serving.engine.errors import ServingError
 from mindspore_serving.engine.location import Location
 from mindspore_serving.engine.servable import RunningServable

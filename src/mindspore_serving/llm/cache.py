@@ -95,6 +95,13 @@ class PageTable:
             else:
                 self._free.append(page)
 
+    def forget_all(self) -> None:
+        """The content of all pages is lost; none is in use."""
+        assert not self._users
+        self._free = list(range(self.count, 0, -1))
+        for known in (self._prefixes, self._known, self._idle):
+            known.clear()
+
 
 def cache_type(weights: str) -> type[np.floating]:
     """Of keys and values: as exact as float32 weights, or half as large beside weights that were rounded more than that."""

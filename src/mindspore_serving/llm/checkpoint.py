@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,11 +152,11 @@ class Layer:
 
 @dataclass
 class Weights:
-    """Layers are read one after the other, so that not all of them need to be there twice."""
+    """A layer is read when it is asked for, once, so that not all of them need to be there twice."""
 
     embedding: Array
     positions: Array | None
-    layers: Iterator[Layer]
+    layer: Callable[[int], Layer]
     norm: Norm
     head: Linear
     queries: Array | None = None  # of the last layer, by position, which then comes behind the norm
@@ -169,6 +169,12 @@ def gguf_file(folder: str) -> str | None:
     if len(found) > 1:
         raise ValueError(f"{folder} holds several GGUF files: {', '.join(found)}")
     return os.path.join(folder, found[0]) if found else None
+
+
+def read_shape(folder: str) -> Shape:
+    """What the folder's configuration says, without its weights."""
+    path = gguf_file(folder)
+    return shape_of(read_config(folder) if path is None else gguf_model.configuration(gguf.File(path)))
 
 
 def load(folder: str) -> tuple[Shape, Weights]:
@@ -205,8 +211,7 @@ def _gpt2(shape: Shape, arrays: Arrays) -> Weights:
         )  # fmt: skip
 
     embedding = own(get("wte.weight"))
-    layers = (layer(i) for i in range(shape.layers))
-    return Weights(embedding, own(get("wpe.weight")), layers, norm("ln_f"), Linear(_or(arrays.get("lm_head.weight"), embedding)))
+    return Weights(embedding, own(get("wpe.weight")), layer, norm("ln_f"), Linear(_or(arrays.get("lm_head.weight"), embedding)))
 
 
 def _llama(shape: Shape, arrays: Arrays) -> Weights:
@@ -227,8 +232,7 @@ def _llama(shape: Shape, arrays: Arrays) -> Weights:
         )  # fmt: skip
 
     embedding = own(get("embed_tokens.weight"))
-    layers = (layer(i) for i in range(shape.layers))
-    return Weights(embedding, None, layers, Norm(own(get("norm.weight"))), Linear(_or(arrays.get("lm_head.weight"), embedding)))
+    return Weights(embedding, None, layer, Norm(own(get("norm.weight"))), Linear(_or(arrays.get("lm_head.weight"), embedding)))
 
 
 def _pangu(shape: Shape, arrays: Arrays) -> Weights:
@@ -257,4 +261,4 @@ def _pangu(shape: Shape, arrays: Arrays) -> Weights:
     queries = own(get("wqe.weight")) @ own(last.weight).T + last.bias
     embedding = own(get("wte.weight"))
     head = Linear(_or(arrays.get("lm_head.weight"), embedding))
-    return Weights(embedding, own(get("wpe.weight")), (layer(i) for i in range(shape.layers)), norm("ln_f"), head, queries)
+    return Weights(embedding, own(get("wpe.weight")), layer, norm("ln_f"), head, queries)

@@ -2,7 +2,7 @@
 
 Rows are tokens of any sequences. Whatever mixes numbers of a row adds them up in an order of its own (`PackedProduct`, `RowNorm`,
 `RowPeak`), and attention sees the row's own sequence alone (`CachedAttention`); everything else goes number by number. So the
-bits of a row do not depend on the rows beside it.
+bits of a row do not depend on the rows beside it. Where processes share a model, `cut.py` says who computes what.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from mindspore.prims.row_reductions import RowNorm, RowPeak
 from mindspore_serving.llm.adapters import Low
 from mindspore_serving.llm.cache import cache_type
 from mindspore_serving.llm.checkpoint import Array, Layer, Linear, Norm, Shape, Weights
+from mindspore_serving.llm.cut import Share, cut_head, cut_layer, cut_low, cut_shape
 
 
 def _parameter(array: Array | None) -> Any:
@@ -70,12 +71,29 @@ def _rotated(x: Any, cos: Any, sin: Any) -> Any:
     return (halves * cos + halves[:, :, ::-1] * sin).reshape(rows, heads, width)
 
 
-class Block(nn.Cell):
-    """A layer, with its part of the cache."""
+class Joined(nn.Cell):
+    """What all parts have, side by side: (rows, width) of each → (rows, parts · width)."""
 
-    def __init__(self, shape: Shape, layer: Layer, kind: str, pages: int, low: dict[str, Low]) -> None:
+    def __init__(self, parts: int, group: str) -> None:
+        super().__init__()
+        self.parts = parts
+        self.gather = ops.AllGather(group) if parts > 1 else nn.Identity()
+
+    def construct(self, x: Any) -> Any:
+        if self.parts == 1:
+            return x
+        rows = x.shape[0]
+        return self.gather(x).reshape(self.parts, rows, -1).swapaxes(0, 1).reshape(rows, -1)
+
+
+class Block(nn.Cell):
+    """A layer, with its part of the cache; `shape`, `layer` and `low` are of this process's part."""
+
+    def __init__(self, shape: Shape, layer: Layer, kind: str, pages: int, low: dict[str, Low], share: Share, group: str) -> None:
         super().__init__()
         self.shape = shape
+        mine = share.span(shape.width)
+        self.joined, self.begin, self.end = Joined(share.parts, group), mine.start, mine.stop
         self.first, self.second = (RowsNorm(norm, shape.epsilon, shape.centred) for norm in (layer.first, layer.second))
         self.inward, self.outward = (PackedLinear(getattr(layer, n), kind, low.get(n)) for n in ("inward", "outward"))
         self.wide, self.narrow = (PackedLinear(getattr(layer, n), kind, low.get(n)) for n in ("wide", "narrow"))
@@ -85,14 +103,20 @@ class Block(nn.Cell):
 
     def construct(self, x: Any, rotation: Any, positions: Any, tables: Any, adapter: Any, queries: Any) -> Any:
         inward = self.inward(self.first(x), None, adapter)
-        x = self.outward(self._attended(inward, rotation, positions, tables, queries), x, adapter)
+        x = self._added(self.outward, self._attended(inward, rotation, positions, tables, queries), x, adapter)
         wide = self.wide(self.second(x), None, adapter)
         if self.shape.gated:
             gate = wide[:, : self.shape.inner]
             wide = gate * ops.sigmoid(gate) * wide[:, self.shape.inner :]
         else:
             wide = gelu(wide, self.shape.exact_gelu)
-        return self.narrow(wide, x, adapter)
+        return self._added(self.narrow, wide, x, adapter)
+
+    def _added(self, product: PackedLinear, given: Any, x: Any, adapter: Any) -> Any:
+        """x + product(given), where each part has its own of what is given, and of the sum."""
+        if self.joined.parts == 1:
+            return product(given, x, adapter)
+        return self.joined(product(self.joined(given), x[:, self.begin : self.end], adapter))
 
     def _attended(self, inward: Any, rotation: Any, positions: Any, tables: Any, queries: Any) -> Any:
         """`queries`: what the rows ask, where that does not come from them (`inward` then holds keys and values alone)."""
@@ -109,13 +133,22 @@ class Block(nn.Cell):
 
 
 class Decoder(nn.Cell):
-    """The layers. `adapter`: the number of each row's, None where no row has one; `queries`: of the last layer, if they are its own."""
+    """The layers of a share. `adapter`: the number of each row's, None where no row has one; `queries`: of the last layer, if they are
+    its own. `group`: the processes that have the other parts of these layers."""
 
-    def __init__(self, shape: Shape, weights: Weights, kind: str, pages: int, low: dict[tuple[int, str], Low]) -> None:
+    def __init__(
+        self, shape: Shape, weights: Weights, kind: str, pages: int, low: dict[tuple[int, str], Low], share: Share, group: str
+    ) -> None:
         super().__init__()
-        mine = [{product: found for (layer, product), found in low.items() if layer == i} for i in range(shape.layers)]
-        self.blocks = nn.CellList([Block(shape, layer, kind, pages, mine[i]) for i, layer in enumerate(weights.layers)])
-        self.norm = None if weights.queries is None else RowsNorm(weights.norm, shape.epsilon, shape.centred)
+
+        def block(number: int) -> Block:
+            mine = {product: found for (layer, product), found in low.items() if layer == number}
+            layer = cut_layer(weights.layer(number), shape, share)
+            return Block(cut_shape(shape, share), layer, kind, pages, cut_low(mine, shape, share), share, group)
+
+        self.blocks = nn.CellList([block(number) for number in share.layers(shape)])
+        asks = weights.queries is not None and share.is_last
+        self.norm = RowsNorm(weights.norm, shape.epsilon, shape.centred) if asks else None
 
     def construct(self, x: Any, rotation: Any, positions: Any, tables: Any, adapter: Any = None, queries: Any = None) -> Any:
         for block in self.blocks[:-1]:
@@ -128,14 +161,17 @@ class Decoder(nn.Cell):
 class Head(nn.Cell):
     """(logits, the place of the largest, the logarithm of the sum of exponentials) of each row."""
 
-    def __init__(self, shape: Shape, weights: Weights, kind: str) -> None:
+    def __init__(self, shape: Shape, weights: Weights, kind: str, share: Share, group: str) -> None:
         super().__init__()
         self.norm = RowsNorm(weights.norm, shape.epsilon, shape.centred) if weights.queries is None else nn.Identity()
-        self.linear = PackedLinear(weights.head, kind)
+        self.linear = PackedLinear(cut_head(weights, share), kind)
+        self.joined, self.tokens = Joined(share.parts, group), shape.vocabulary
         self.peak = RowPeak()
 
     def construct(self, x: Any) -> Any:
-        logits = self.linear(self.norm(x))
+        logits = self.joined(self.linear(self.norm(x)))
+        if self.joined.parts > 1:
+            logits = logits[:, : self.tokens]  # of parts that are equally large
         return (logits, *self.peak(logits))
 
 

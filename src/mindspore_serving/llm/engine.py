@@ -11,10 +11,13 @@ mistake of ours, the thread ends: everybody is told, and the model is no longer 
 Guesses of what follows (`speculation.py`) are computed along with the token they follow. A guess counts if it is the token that is
 then chosen, by the same scores and random numbers as without guesses: since the bits of a row do not depend on the others,
 answers are the same to the bit, and only come faster.
+
+Where processes share the model and one of them dies, all sequences are preempted and computed again by the new ones.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import threading
 import time
@@ -25,9 +28,12 @@ from typing import Literal, Protocol
 
 import numpy as np
 
+from mindspore_serving.engine.agent_group import Lost
 from mindspore_serving.engine.errors import Kind, Overloaded, ServingError
+from mindspore_serving.engine.queue import ATTEMPTS
 from mindspore_serving.llm.cache import BLOCK, OutOfPages, PageTable, pages_for
-from mindspore_serving.llm.checkpoint import Array, Shape, load
+from mindspore_serving.llm.checkpoint import Array, Shape, load, read_shape
+from mindspore_serving.llm.cut import check
 from mindspore_serving.llm.network import Network, Part
 from mindspore_serving.llm.sampling import Choice, Sampling, Scores, choose
 from mindspore_serving.llm.speculation import Draft, Lookup, NoDraft
@@ -47,6 +53,16 @@ class Constraint(Protocol):
     @property
     def complete(self) -> bool:
         """Whether nothing can follow."""
+
+
+class Forward(Protocol):
+    """The forward pass: `network.py` has it in this process, `network_group.py` in others."""
+
+    def forward(self, parts: list[Part]) -> list[Scores]: ...
+
+    def warm(self, rows: int, prompt: bool) -> None: ...
+
+    def close(self) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -72,6 +88,7 @@ class Sequence:
     tokens: list[int] = field(default_factory=list)  # prompt and made
     table: list[int] = field(default_factory=list)
     computed: int = 0
+    losses: int = 0  # groups of processes that died while they computed it
     cancelled: bool = False
     finished: bool = False
     arrived: float = field(default_factory=time.monotonic)
@@ -93,6 +110,8 @@ class Limits:
     guesses: int = 0  # tokens to guess for each sequence and step
     draft: str = ""  # folder of a smaller model that guesses; without it, repetitions of the text do
     weights: str = "float32"  # or "int8", "int4": how matrices are held
+    parts: int = 1  # processes that share every product
+    stages: int = 1  # processes, or groups of them, that share the layers
     adapters: tuple[str, ...] = ()  # their folders; requests name them by number, from 1
     warm: tuple[tuple[int, bool], ...] = ()  # (rows, whether of a prompt): graphs to compile while nobody asks
 
@@ -114,11 +133,10 @@ class Counts:
 class Engine:
     def __init__(self, folder: str, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
-        shape, weights = load(folder)
-        self.shape: Shape = shape
+        self.shape = shape = read_shape(folder)
         count = pages_for(self.limits.cache_megabytes, self.limits.weights, shape.layers, shape.kv_heads, shape.head_width)
         self.pages = PageTable(count)
-        self._network = Network(shape, weights, self.limits.weights, count, self.limits.adapters)
+        self._network = self._network_of(folder, count)
         self._draft = self._draft_of(shape)
         self._numbers = itertools.count()
         self._changed = threading.Condition()
@@ -129,6 +147,15 @@ class Engine:
         self.counts = Counts()
         self._thread = threading.Thread(target=self._run, name="llm", daemon=True)
         self._thread.start()
+
+    def _network_of(self, folder: str, pages: int) -> Forward:
+        limits = self.limits
+        if limits.parts * limits.stages == 1:
+            return Network(*load(folder), limits.weights, pages, limits.adapters)
+        from mindspore_serving.llm.network_group import NetworkGroup
+
+        check(self.shape, limits.parts, limits.stages)
+        return NetworkGroup(folder, limits.weights, pages, limits.adapters, limits.parts, limits.stages)
 
     def _draft_of(self, shape: Shape) -> Draft:
         if not self.limits.guesses:
@@ -214,7 +241,8 @@ class Engine:
                 self._changed.wait()
             idle = not self._waiting and not self._running
         if idle:
-            self._network.warm(*self._cold.popleft())
+            with contextlib.suppress(Lost):  # then it is warmed by use
+                self._network.warm(*self._cold.popleft())
         return True
 
     @property
@@ -229,6 +257,7 @@ class Engine:
             left = [*self._waiting, *self._running]
             self._waiting.clear()
             self._running = []
+        self._network.close()
         for sequence in left:
             sequence.emit(Event(reason="error", error=ServingError("internal error", Kind.FAILED)))
 
@@ -240,7 +269,11 @@ class Engine:
         if not plan:
             return
         parts = [_part(*entry) for entry in plan]
-        results = iter(self._network.forward(parts))
+        try:
+            results = iter(self._network.forward(parts))
+        except Lost:
+            self._begin_again([sequence for sequence, _, _ in plan])
+            return
         self.counts.steps += 1
         for (sequence, count, guesses), part in zip(plan, parts):
             self._note_computed(sequence, count)
@@ -249,6 +282,21 @@ class Engine:
                 self._embedded(sequence, mine[0].logits)
             elif mine:
                 self._take_in(sequence, mine, guesses)
+
+    def _begin_again(self, computed: list[Sequence]) -> None:
+        """All keys and values are lost, and computed again; what was under way then too often is given up."""
+        for sequence in sorted(self._running, key=lambda s: -s.number):
+            self._preempt(sequence)
+        self.pages.forget_all()
+        for sequence in computed:
+            sequence.losses += 1
+        with self._changed:
+            hopeless = [sequence for sequence in self._waiting if sequence.losses >= ATTEMPTS]
+            self._waiting = deque(sequence for sequence in self._waiting if sequence not in hopeless)
+        for sequence in hopeless:
+            self._draft.forget(sequence.number)
+            sequence.finished = True
+            sequence.emit(Event(reason="error", error=ServingError("the model's processes died repeatedly on this request", Kind.FAILED)))
 
     def _take_in(self, sequence: Sequence, scores: list[Scores], guesses: list[int]) -> None:
         """Choose a token, and further ones as long as the guesses before them were right."""
