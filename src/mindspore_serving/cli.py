@@ -61,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
         help="memory for servables: each is loaded when it is asked for, those unused for longest leave (default: all are loaded)",
     )
     serve.add_argument("--max-waiting", type=int, default=10000, help="requests that may wait or run for each servable")
+    serve.add_argument("--max-seconds", type=float, default=0.0, help="time that a request may take (default: any)")
     serve.add_argument("--max-mb", type=int, default=100, help="largest request in MB")
     serve.add_argument("--cache-mb", type=int, default=512, help="memory for keys and values of a language model")
     serve.add_argument(
@@ -84,8 +85,10 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME=FOLDER",
         help="a LoRA adapter of the language model, as PEFT saves them; requests name it as their model",
     )
-    serve.add_argument("--admin", action="store_true", help="let clients load and unload models")
-    serve.add_argument("--key-file", help="file of keys, one a line; HTTP clients need one (Authorization: Bearer …)")
+    serve.add_argument("--admin", action="store_true", help="let all clients load and unload models")
+    serve.add_argument("--admin-http", help="an address of its own, HTTP, where models can be loaded and unloaded")
+    serve.add_argument("--admin-key-file", help="file of keys, one a line, of clients that may load and unload models")
+    serve.add_argument("--key-file", help="file of keys, one a line; clients need one (Authorization: Bearer …, HTTP and gRPC)")
     serve.add_argument("--certificate", help="PEM file; with --private-key: encrypted connections")
     serve.add_argument("--private-key")
     serve.add_argument("--client-ca", help="PEM file: clients need a certificate of this authority")
@@ -112,9 +115,9 @@ def _prepared(options: argparse.Namespace) -> Host:
         options.path = checkpoints.to_model(options.path, options.network, options.input, made.name)
     folder = is_language_model(options.path)
     places = [] if folder else locations(options.path)
-    host = Host(Options(options.admin, _keys(options.key_file)))
+    host = Host(Options(options.admin, _keys(options.key_file), _keys(options.admin_key_file)))
     try:
-        host.dispatcher.max_enqueued = options.max_waiting
+        host.dispatcher.max_enqueued, host.dispatcher.max_seconds = options.max_waiting, options.max_seconds
         wanted = [Wanted(Deployment(place, options.workers), set(range(options.workers))) for place in places]
         if options.memory_mb:
             host.deploy_on_demand(wanted, options.memory_mb)
@@ -136,6 +139,8 @@ def _serve(options: argparse.Namespace) -> None:
     try:
         host.start_grpc(options.grpc, options.max_mb, secure)
         host.start_http(options.http, options.max_mb, secure)
+        if options.admin_http:
+            host.start_admin(options.admin_http, options.max_mb, secure)
     except BaseException:
         host.stop()
         raise
@@ -166,6 +171,7 @@ def _add_language_model(host: Host, options: argparse.Namespace) -> None:
         weights=options.weights,
         parts=_positive("--tensor-parallel", options.tensor_parallel),
         stages=_positive("--pipeline-parallel", options.pipeline_parallel),
+        seconds=options.max_seconds,
         warm=_WARM,
     )
     host.add_language_model(LanguageModel(os.path.realpath(options.path), limits=limits, adapters=_adapters(options.adapter)))

@@ -104,7 +104,7 @@ class Soak:
     def swap(self, version):
         new = Path(self.folder, "add", str(version))
         shutil.copytree(Path(self.folder, "add", "1"), new)
-        answer = requests.post(f"http://{self.http}/v2/repository/models/add/load", json={}, timeout=60)
+        answer = requests.post(f"http://{self.http}/v2/repository/models/add/load", json={}, timeout=300)
         if answer.status_code != 200:
             self.failures.append(f"load: {answer.text[:200]}")
         if version > 3:

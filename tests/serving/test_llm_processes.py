@@ -29,7 +29,7 @@ def test_the_same_bits(family, parts, stages, tmp_path):
     if family == "llama":
         write_adapter(tmp_path / "adapter", family, 1, 4)
         adapters = (str(tmp_path / "adapter"),)
-    jobs = [(tiny_models.prompt(length), sampling) for length in (3, 40) for sampling in (GREEDY, SAMPLED)]
+    jobs = [(tiny_models.prompt(length), sampling) for length, sampling in ((5, GREEDY), (20, SAMPLED))]
     jobs += [(tiny_models.prompt(20), GREEDY, 1)] if adapters else []
     limits = Limits(cache_megabytes=2, adapters=adapters, weights="int8" if family == "gpt2" else "float32")
     alone = Engine(str(tmp_path), limits)

@@ -67,7 +67,7 @@ def _load(order: dict[str, Any]) -> tuple[Work, dict[str, Any]]:
     graphs = load_subgraphs(declaration, "", decryption(key, order["mode"]))
 
     def work(message: dict[str, Any], values: list[Value]) -> list[Value]:
-        outputs = graphs[message["subgraph"]].compute(values)  # type: ignore[arg-type]
+        outputs = graphs[message["subgraph"]].compute(values)
         return list(outputs) if order["rank"] == 0 else []
 
     return work, {"graphs": [_described(graph) for graph in graphs]}

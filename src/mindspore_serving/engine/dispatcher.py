@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -19,6 +20,8 @@ from mindspore_serving.engine.values import Instance
 
 #: requests that may wait or run at once, for one version of a servable
 MAX_ENQUEUED = 10000
+#: seconds after which a request whose deadline has passed is given up even if a worker has it
+_GRACE = 0.05
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class Dispatcher:
         self._deployments: dict[str, tuple[Deployment, Sequence[int]]] = {}
         self.max_enqueued = MAX_ENQUEUED
         self.batch_delay = 0.0
+        self.max_seconds = 0.0  # that a request may take; 0: any time
         self.draining = False
         #: which servables are in memory, where not all fit
         self.residency: Residency | None = None
@@ -187,11 +191,14 @@ class Dispatcher:
             raise ServingError("the server is stopping", Kind.UNAVAILABLE)
         await self.wake(spec.servable)
         pool, method = self.find(spec)
+        if self.max_seconds:
+            deadline = min(time.monotonic() + self.max_seconds, deadline or math.inf)
         size = _share(len(instances), method.batch, pool.alive)
         if size >= len(instances):
-            return await (await self._put(spec, pool, instances, deadline, priority))
+            return await _in_time(await self._put(spec, pool, instances, deadline, priority), deadline)
         parts = [instances[start : start + size] for start in range(0, len(instances), size)]
-        found = await asyncio.gather(*[await self._put(spec, pool, part, deadline, priority) for part in parts])
+        puts = [await self._put(spec, pool, part, deadline, priority) for part in parts]
+        found = await asyncio.gather(*[_in_time(put, deadline) for put in puts])
         return [answer for part in found for answer in part]
 
     async def _put(
@@ -206,6 +213,16 @@ class Dispatcher:
             other, _ = self.find(spec)
             other.queue.put(request, self.max_enqueued)
         return future
+
+
+async def _in_time(answers: asyncio.Future[list[Instance | ServingError]], deadline: float | None) -> list[Instance | ServingError]:
+    """The answers, if they are there by the deadline; nobody waits for what comes later."""
+    if deadline is None:
+        return await answers
+    try:
+        return await asyncio.wait_for(answers, max(deadline - time.monotonic(), 0) + _GRACE)
+    except TimeoutError:
+        raise ServingError("the deadline of the request has passed", Kind.DEADLINE) from None
 
 
 def _share(count: int, full: int, workers: int) -> int:

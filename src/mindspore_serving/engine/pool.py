@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -25,7 +26,7 @@ from mindspore_serving.engine.environment import child_environment
 from mindspore_serving.engine.errors import ServingError
 from mindspore_serving.engine.feeder import Feeder
 from mindspore_serving.engine.location import Location
-from mindspore_serving.engine.queue import Request, RequestQueue, Size
+from mindspore_serving.engine.queue import ATTEMPTS, Request, RequestQueue, Size
 from mindspore_serving.engine.statistics import Statistics
 from mindspore_serving.engine.values import Instance
 
@@ -148,7 +149,7 @@ class _WorkerThread:
     def _run(self) -> None:
         try:
             while not self._stopping:
-                channel = self._start()
+                channel = self._started()
                 left = channel is None or self._watch(channel)
                 self._reap()
                 if left or self._stopping or not self._pool.answered:
@@ -159,6 +160,21 @@ class _WorkerThread:
             self.alive = False
             self.ready.set()
             self._pool.ended()
+
+    def _started(self) -> Channel | None:
+        """A connection to a worker that is ready, or None. One that was killed meanwhile (by who needs memory, say) is started again."""
+        for _ in range(ATTEMPTS):
+            self.failure = None
+            channel = self._start()
+            if channel is not None or self._stopping or not self._was_killed():
+                break
+        if channel is None:
+            self.failure = self.failure or "the worker was stopped"
+        return channel
+
+    def _was_killed(self) -> bool:
+        self._reap()
+        return self.process is not None and self.process.returncode == -signal.SIGKILL
 
     def _start(self) -> Channel | None:
         """A connection to a worker that is ready, or None."""

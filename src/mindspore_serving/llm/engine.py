@@ -17,6 +17,7 @@ Where processes share the model and one of them dies, all sequences are preempte
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import itertools
 import threading
@@ -84,6 +85,7 @@ class Sequence:
     constraint: Constraint | None = None
     embeds: bool = False  # no tokens are wanted, but what the model knows of the prompt
     adapter: int = 0  # number of the adapter, 0: none
+    priority: int = 0  # lower ones come first
     made: list[int] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)  # prompt and made
     table: list[int] = field(default_factory=list)
@@ -95,6 +97,11 @@ class Sequence:
 
     def __post_init__(self) -> None:
         self.tokens = [*self.prompt, *self.made]
+
+    @property
+    def turn(self) -> tuple[int, int]:
+        """Who comes first."""
+        return self.priority, self.number
 
     def add(self, token: int) -> None:
         self.made.append(token)
@@ -113,6 +120,7 @@ class Limits:
     parts: int = 1  # processes that share every product
     stages: int = 1  # processes, or groups of them, that share the layers
     adapters: tuple[str, ...] = ()  # their folders; requests name them by number, from 1
+    seconds: float = 0.0  # that an answer may take; 0: any time
     warm: tuple[tuple[int, bool], ...] = ()  # (rows, whether of a prompt): graphs to compile while nobody asks
 
 
@@ -184,8 +192,9 @@ class Engine:
         constraint: Constraint | None = None,
         embeds: bool = False,
         adapter: int = 0,
+        priority: int = 0,
     ) -> Sequence:
-        """Queue a sequence; ServingError if it cannot be answered."""
+        """Queue a sequence; ServingError if it cannot be answered. Those of lower `priority` come first."""
         if not prompt:
             raise ServingError("the prompt is empty")
         if any(not 0 <= token < self.shape.vocabulary for token in prompt):
@@ -195,13 +204,13 @@ class Engine:
             raise ServingError(
                 f"a prompt of {len(prompt)} tokens and {sampling.max_tokens} new ones exceed the {longest} that are possible"
             )
-        sequence = Sequence(prompt, sampling, emit, next(self._numbers), constraint, embeds, adapter)
+        sequence = Sequence(prompt, sampling, emit, next(self._numbers), constraint, embeds, adapter, priority)
         with self._changed:
             if self._stopping:
                 raise ServingError("the model is not available", Kind.UNAVAILABLE)
             if len(self._waiting) >= self.limits.waiting:
                 raise Overloaded(self.limits.waiting)
-            self._waiting.append(sequence)
+            bisect.insort(self._waiting, sequence, key=lambda s: s.turn)
             self._changed.notify()
         return sequence
 
@@ -262,7 +271,7 @@ class Engine:
             sequence.emit(Event(reason="error", error=ServingError("internal error", Kind.FAILED)))
 
     def step(self) -> None:
-        for sequence in [sequence for sequence in self._running if sequence.cancelled]:
+        for sequence in [sequence for sequence in self._running if sequence.cancelled or self._is_late(sequence)]:
             self._finish(sequence, None)
         self._admit()
         plan = self._plan()
@@ -285,7 +294,7 @@ class Engine:
 
     def _begin_again(self, computed: list[Sequence]) -> None:
         """All keys and values are lost, and computed again; what was under way then too often is given up."""
-        for sequence in sorted(self._running, key=lambda s: -s.number):
+        for sequence in list(self._running):
             self._preempt(sequence)
         self.pages.forget_all()
         for sequence in computed:
@@ -315,18 +324,26 @@ class Engine:
         with self._changed:
             while self._waiting and len(self._running) < self.limits.sequences:
                 sequence = self._waiting.popleft()
-                if sequence.cancelled:
+                if sequence.cancelled or self._is_late(sequence):
                     continue
                 sequence.table = self.pages.find_prefix(sequence.tokens, sequence.adapter)
                 sequence.computed = len(sequence.table) * BLOCK
                 self._running.append(sequence)
 
+    def _is_late(self, sequence: Sequence) -> bool:
+        """Whether it has taken longer than it may; whoever waits for it has been told then."""
+        if not self.limits.seconds or time.monotonic() - sequence.arrived < self.limits.seconds:
+            return False
+        text = f"the answer took longer than {self.limits.seconds:g} seconds"
+        sequence.emit(Event(reason="error", error=ServingError(text, Kind.DEADLINE)))
+        return True
+
     def _plan(self) -> list[tuple[Sequence, int, list[int]]]:
-        """(sequence, tokens to compute, guesses behind them): those being continued first, then prompts, oldest first."""
+        """(sequence, tokens to compute, guesses behind them): those being continued first, then prompts, by priority, oldest first."""
         budget = self.limits.tokens_per_step
         guesses = self._guesses(budget)
         plan: list[tuple[Sequence, int, list[int]]] = []
-        for sequence in sorted(self._running, key=lambda s: (len(s.tokens) - s.computed > 1, s.number)):
+        for sequence in sorted(self._running, key=lambda s: (len(s.tokens) - s.computed > 1, s.turn)):
             count = min(len(sequence.tokens) - sequence.computed, budget)
             mine = guesses.get(sequence.number, [])[: budget - count]
             if count <= 0 or sequence not in self._running:
@@ -347,14 +364,14 @@ class Engine:
         return {s.number: guesses[:room] for s, room, guesses in zip(waiting, rooms, found)}
 
     def _reserve(self, sequence: Sequence, tokens: int) -> bool:
-        """Pages for so many tokens, taken from younger sequences if need be."""
+        """Pages for so many tokens, taken from sequences that came later or are less urgent if need be."""
         while len(sequence.table) * BLOCK < tokens:
             try:
                 sequence.table.append(self.pages.take())
             except OutOfPages:
-                youngest = max(self._running, key=lambda s: s.number)
-                self._preempt(youngest)
-                if youngest is sequence:
+                last = max(self._running, key=lambda s: s.turn)
+                self._preempt(last)
+                if last is sequence:
                     return False
         return True
 
@@ -364,7 +381,7 @@ class Engine:
         sequence.table, sequence.computed = [], 0
         self._running.remove(sequence)
         with self._changed:
-            self._waiting.appendleft(sequence)
+            bisect.insort(self._waiting, sequence, key=lambda s: s.turn)
 
     def _note_computed(self, sequence: Sequence, count: int) -> None:
         first, last = sequence.computed // BLOCK, (sequence.computed + count) // BLOCK

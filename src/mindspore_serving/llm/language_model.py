@@ -63,11 +63,11 @@ class LanguageModel:
             raise event.error or ServingError("the engine stopped", Kind.UNAVAILABLE)
         return event.embedding
 
-    async def answer(self, prompt: list[int], sampling: Sampling, schema: Any = None) -> AsyncGenerator[Piece]:
+    async def answer(self, prompt: list[int], sampling: Sampling, schema: Any = None, priority: int = 0) -> AsyncGenerator[Piece]:
         """The answer piece by piece, as JSON of a schema if one is given. Leaving the iteration cancels the request."""
         events, send = _queue()
         constraint = None if schema is None else self.grammars.json(schema)
-        sequence = self.engine.submit(prompt, sampling, send, constraint, adapter=self._adapter)
+        sequence = self.engine.submit(prompt, sampling, send, constraint, adapter=self._adapter, priority=priority)
         stream = Stream(self.tokenizer, sampling.stop)
         held: list[Choice] = []
         try:

@@ -95,7 +95,7 @@ class Network:
         scores, embeddings = iter(self._scores(states[scored])), iter(self._embeddings(states[embedded]))
         return [next(embeddings if embeds else scores) for _, embeds in wanted]
 
-    def _states(self, parts: Sequence[Part], places: Array) -> ms.Tensor:
+    def _states(self, parts: Sequence[Part], places: Array) -> Any:
         """What goes into the first layer: embeddings, or what the stage before made of them."""
         x = np.zeros((len(places), self.shape.width), np.float32)
         if not self._share.is_first:

@@ -14,6 +14,7 @@ import orjson
 
 from mindspore_serving import log
 from mindspore_serving.engine.errors import Kind, ServingError
+from mindspore_serving.protocols.access import Access
 from mindspore_serving.protocols.tracing import Tracing
 
 JSON = b"application/json"
@@ -37,6 +38,7 @@ class Exchange:
         self.method: str = scope["method"]
         self.path: str = scope["path"].removeprefix(scope.get("root_path", ""))  # behind a proxy that has a prefix for us
         self._raw_headers: list[tuple[bytes, bytes]] = scope["headers"]
+        self.administers = False  # whether models may be loaded and unloaded
         self.status = 0  # of the answer, once it is begun
 
     @property
@@ -123,11 +125,8 @@ def retry_after(error: ServingError) -> list[tuple[bytes, bytes]]:
 class Application:
     """The ASGI application: `routes` by first part of the path, `other` for the rest."""
 
-    def __init__(self, routes: dict[str, Handler], other: Handler, limit: int, keys: frozenset[str] = frozenset()) -> None:
-        self._routes, self._other, self._limit = routes, other, limit
-        self._keys = {b"Bearer " + key.encode() for key in keys}
-        #: paths that tell nothing and stay open, for probes
-        self._open = {"/v2/health/live", "/v2/health/ready", "/health"}
+    def __init__(self, routes: dict[str, Handler], other: Handler, limit: int, access: Access) -> None:
+        self._routes, self._other, self._limit, self._access = routes, other, limit, access
         self._tracing = Tracing.if_set_up()
         self.active = 0
 
@@ -135,7 +134,9 @@ class Application:
         if scope["type"] != "http":
             return
         exchange = Exchange(scope, receive, send, self._limit)
-        if self._keys and exchange.path not in self._open and exchange.header(b"authorization") not in self._keys:
+        shown = exchange.header(b"authorization")
+        exchange.administers = self._access.administers(shown)
+        if not self._access.allows(exchange.path, shown):
             await exchange.answer_json({"error": "a key is needed: Authorization: Bearer …"}, 401)
             return
         if self._tracing is None:

@@ -78,6 +78,10 @@ class _Request:
     schema: Any = None  # of the answer, if it must be JSON
     tools: Tools | None = None
     returned: int = 0  # the best of all answers to a prompt; 0: all
+    priority: int = 0  # lower ones come first
+
+    def answer(self, prompt: list[int], sampling: Sampling) -> AsyncGenerator[Piece]:
+        return self.model.answer(prompt, sampling, self.schema, self.priority)
 
     @property
     def jobs(self) -> list[tuple[int, list[int], Sampling]]:
@@ -110,7 +114,9 @@ def _parsed(models: LanguageModels, body: dict[str, Any], chat: bool) -> _Reques
         raise ServingError("'stream_options' must be an object")
     name = ("chatcmpl-" if chat else "cmpl-") + secrets.token_hex(12)
     with_usage = options.get("include_usage") is True
-    return _Request(model, chat, prompts, samplings, name, int(time.time()), with_usage, schema, tools, count if made > count else 0)
+    priority = int(_number(body, "priority", 0, -(2**31), 2**31, whole=True))
+    returned = count if made > count else 0
+    return _Request(model, chat, prompts, samplings, name, int(time.time()), with_usage, schema, tools, returned, priority)
 
 
 def _schema(given: Any) -> Any:
@@ -278,7 +284,7 @@ class _Answer:
 
 
 async def _whole(request: _Request, prompt: list[int], sampling: Sampling) -> _Answer:
-    async with contextlib.aclosing(request.model.answer(prompt, sampling, request.schema)) as answer:
+    async with contextlib.aclosing(request.answer(prompt, sampling)) as answer:
         pieces = [piece async for piece in answer]
     text = "".join(piece.text for piece in pieces)
     chosen = [choice for piece in pieces for choice in piece.choices]
@@ -339,8 +345,7 @@ class _Merged:
 
     async def _run(self, index: int, prompt: list[int], sampling: Sampling) -> None:
         try:
-            answer = self._request.model.answer(prompt, sampling, self._request.schema)
-            async with contextlib.aclosing(answer) as pieces:
+            async with contextlib.aclosing(self._request.answer(prompt, sampling)) as pieces:
                 async for piece in _gathered(pieces) if self._request.tools is not None else pieces:
                     await self._pieces.put((index, sampling, piece))
         except ServingError as error:

@@ -8,6 +8,8 @@ Python alone gets its tensors as they are, as one instance.
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,6 +69,23 @@ async def awake(dispatcher: Dispatcher, model: str) -> None:
     """Bring what a model's name stands for into memory."""
     await dispatcher.wake(model)
     await dispatcher.wake(model.rpartition(".")[0])
+
+
+#: requests that give a priority come before all that give none
+_WITHOUT_PRIORITY = 1 << 32
+
+
+def when(parameters: Mapping[str, Any], left: float | None = None) -> tuple[float | None, int]:
+    """(deadline, priority) as a request's parameters give them: `timeout` in microseconds; `priority`, 1 before 2 before those without.
+
+    `left`: seconds that the client waits at most.
+    """
+    timeout, priority = parameters.get("timeout", 0), parameters.get("priority", 0)
+    for name, value in (("timeout", timeout), ("priority", priority)):
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 63:
+            raise ServingError(f"the parameter '{name}' must be a whole number, 0 or more, but is {value!r}"[:200])
+    waits = [seconds for seconds in (timeout / 1e6, left) if seconds]
+    return time.monotonic() + min(waits) if waits else None, min(priority, _WITHOUT_PRIORITY) - _WITHOUT_PRIORITY if priority else 0
 
 
 def default_method(pool: Pool) -> str:

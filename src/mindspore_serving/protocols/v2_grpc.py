@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from mindspore_serving.engine.dispatcher import Dispatcher
 from mindspore_serving.engine.errors import Kind, ServingError
 from mindspore_serving.engine.threads import in_thread
 from mindspore_serving.protocols import v2
+from mindspore_serving.protocols.access import Access, shown
 from mindspore_serving.protocols.schema import Schema
 
 _CODES = {
@@ -118,11 +118,14 @@ def schema() -> Schema:
     )
 
 
+_OF_OPERATORS = ("RepositoryModelLoad", "RepositoryModelUnload")
+
+
 class _Service:
     """The calls, each from a request message to the fields of its answer."""
 
-    def __init__(self, dispatcher: Dispatcher, version: str, allow_admin: bool) -> None:
-        self._dispatcher, self._version, self._allow_admin = dispatcher, version, allow_admin
+    def __init__(self, dispatcher: Dispatcher, version: str) -> None:
+        self._dispatcher, self._version = dispatcher, version
 
     async def ServerLive(self, request: Any, left: float | None) -> dict[str, Any]:
         return {"live": True}
@@ -151,15 +154,11 @@ class _Service:
         return {"models": v2.index(self._dispatcher)}
 
     async def RepositoryModelLoad(self, request: Any, left: float | None) -> dict[str, Any]:
-        return await self._admin(self._dispatcher.reload, request.model_name)
+        await in_thread(self._dispatcher.reload, request.model_name)
+        return {}
 
     async def RepositoryModelUnload(self, request: Any, left: float | None) -> dict[str, Any]:
-        return await self._admin(self._dispatcher.unload, request.model_name)
-
-    async def _admin(self, work: Callable[[str], None], name: str) -> dict[str, Any]:
-        if not self._allow_admin:
-            raise ServingError("loading and unloading models is not allowed on this port")
-        await in_thread(work, name)
+        await in_thread(self._dispatcher.unload, request.model_name)
         return {}
 
     async def ModelInfer(self, request: Any, left: float | None) -> dict[str, Any]:
@@ -167,7 +166,7 @@ class _Service:
         spec = v2.spec_of(self._dispatcher, request.model_name, request.model_version)
         pool, method = self._dispatcher.find(spec)
         instances, batched = v2.instances_of(method, _tensors(request))
-        answers = await self._dispatcher.infer(spec, instances, time.monotonic() + left if left else None)
+        answers = await self._dispatcher.infer(spec, instances, *v2.when(_parameters(request), left))
         outputs = {tensor.name: tensor for tensor in v2.tensors_of(method, answers, batched)}
         wanted = [output.name for output in request.outputs] or list(outputs)
         for name in wanted:
@@ -181,6 +180,11 @@ class _Service:
             "outputs": [{"name": t.name, "datatype": t.datatype, "shape": list(t.array.shape)} for t in chosen],
             "raw_output_contents": [v2.encode(tensor) for tensor in chosen],
         }
+
+
+def _parameters(request: Any) -> dict[str, Any]:
+    given = request.parameters
+    return {name: getattr(one, one.WhichOneof("parameter_choice") or "int64_param") for name, one in given.items()} if given else {}
 
 
 def _tensors(request: Any) -> list[v2.Tensor]:
@@ -205,14 +209,14 @@ def _typed(given: Any) -> v2.Tensor:
         raise ServingError(f"the input '{given.name}' of shape {list(shape)} has {values.size} elements") from None
 
 
-def handler(dispatcher: Dispatcher, version: str, allow_admin: bool = False) -> Any:
-    service, messages = _Service(dispatcher, version, allow_admin), schema()
+def handler(dispatcher: Dispatcher, version: str, access: Access) -> Any:
+    service, messages = _Service(dispatcher, version), schema()
     names = [name for name in vars(_Service) if not name.startswith("_")]
     return grpc.method_handlers_generic_handler(
         "inference.GRPCInferenceService",
         {
             name: grpc.unary_unary_rpc_method_handler(
-                _call(getattr(service, name), messages[f"{name}Response"]),
+                _call(getattr(service, name), messages[f"{name}Response"], access if name in _OF_OPERATORS else None),
                 messages[f"{name}Request"].FromString,
                 messages[f"{name}Response"].SerializeToString,
             )
@@ -221,9 +225,13 @@ def handler(dispatcher: Dispatcher, version: str, allow_admin: bool = False) -> 
     )
 
 
-def _call(work: Callable[[Any, float | None], Awaitable[dict[str, Any]]], reply: Any) -> Any:
+def _call(work: Callable[[Any, float | None], Awaitable[dict[str, Any]]], reply: Any, access: Access | None) -> Any:
+    """`access`: of a call that is not for everybody."""
+
     async def answer(request: Any, context: Any) -> Any:
         try:
+            if access is not None and not access.administers(shown(context.invocation_metadata())):
+                raise ServingError("loading and unloading models is not allowed on this port, or needs a key")
             return reply(**await work(request, context.time_remaining()))
         except ServingError as error:
             await context.abort(_CODES.get(error.kind, grpc.StatusCode.INTERNAL), error.message)

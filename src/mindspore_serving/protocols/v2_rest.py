@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -17,17 +16,17 @@ from mindspore_serving.protocols.http import Exchange, Handler, retry_after
 _LENGTH = b"inference-header-content-length"
 
 
-def handler(dispatcher: Dispatcher, version: str, allow_admin: bool = False) -> Handler:
+def handler(dispatcher: Dispatcher, version: str) -> Handler:
     async def answer(exchange: Exchange) -> None:
         try:
-            await _answer(dispatcher, version, allow_admin, exchange)
+            await _answer(dispatcher, version, exchange)
         except ServingError as error:
             await exchange.answer_json({"error": error.message}, error.kind.http, retry_after(error))
 
     return answer
 
 
-async def _answer(dispatcher: Dispatcher, version: str, allow_admin: bool, exchange: Exchange) -> None:
+async def _answer(dispatcher: Dispatcher, version: str, exchange: Exchange) -> None:
     match exchange.path.strip("/").split("/")[1:]:
         case []:
             await exchange.answer_json({"name": "mindspore_serving", "version": version, "extensions": v2.EXTENSIONS})
@@ -45,8 +44,8 @@ async def _answer(dispatcher: Dispatcher, version: str, allow_admin: bool, excha
         case ["repository", "index"]:
             await exchange.answer_json(v2.index(dispatcher))
         case ["repository", "models", name, ("load" | "unload") as action]:
-            if not allow_admin:
-                raise ServingError("loading and unloading models is not allowed on this port", Kind.INVALID)
+            if not exchange.administers:
+                raise ServingError("loading and unloading models is not allowed on this port, or needs a key", Kind.INVALID)
             work = dispatcher.reload if action == "load" else dispatcher.unload
             await in_thread(work, name)
             await exchange.answer_json({})
@@ -75,9 +74,7 @@ async def _infer(dispatcher: Dispatcher, exchange: Exchange, name: str, version:
     pool, method = dispatcher.find(spec)
     request, tensors = _request(await exchange.body(), exchange.header(_LENGTH))
     instances, batched = v2.instances_of(method, tensors)
-    timeout = _parameters(request).get("timeout")
-    deadline = time.monotonic() + timeout / 1e6 if isinstance(timeout, int) and timeout > 0 else None
-    answers = await dispatcher.infer(spec, instances, deadline)
+    answers = await dispatcher.infer(spec, instances, *v2.when(_parameters(request)))
     outputs = _chosen(request, v2.tensors_of(method, answers, batched))
     head: dict[str, Any] = {"model_name": name, "model_version": str(pool.location.version or 1)}
     if "id" in request:

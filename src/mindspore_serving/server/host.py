@@ -33,6 +33,7 @@ from mindspore_serving.protocols import (
     v2_grpc,
     v2_rest,
 )
+from mindspore_serving.protocols.access import Access, GrpcKeys
 from mindspore_serving.protocols.tracing import GrpcTracing, Tracing
 from mindspore_serving.server.config import SSLConfig, Wanted, split_address
 
@@ -46,17 +47,19 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @dataclass(frozen=True)
 class Options:
-    """`admin`: clients may load and unload models. `keys`: HTTP clients need one of them."""
+    """`admin`: all clients may load and unload models. `keys`: clients need one of them. `admin_keys`: of those who may load and unload."""
 
     admin: bool = False
     keys: frozenset[str] = frozenset()
+    admin_keys: frozenset[str] = frozenset()
 
 
 class Host:
     """Made by the first start, gone with `stop`. Its thread keeps the process alive while it serves."""
 
     def __init__(self, options: Options | None = None) -> None:
-        self._options = options or Options()
+        options = options or Options()
+        self._access = Access(options.keys, options.admin_keys, options.admin)
         self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="serving")
         self._thread.start()
@@ -64,6 +67,7 @@ class Host:
         self.language_models = LanguageModels()
         self._grpc: grpc.aio.Server | None = None
         self._http: _HttpServer | None = None
+        self._admin: _HttpServer | None = None
         self._asgi: http.Application | None = None
         self._stopping = threading.Lock()
         self._stopped = False
@@ -118,8 +122,9 @@ class Host:
         size = limit << 20
         options = [("grpc.max_send_message_length", size), ("grpc.max_receive_message_length", size), ("grpc.so_reuseport", 0)]
         tracing = Tracing.if_set_up()
-        server = grpc.aio.server(options=options, interceptors=[GrpcTracing(tracing)] if tracing is not None else [])
-        modern = v2_grpc.handler(self.dispatcher, VERSION, self._options.admin)
+        interceptors = [GrpcKeys(self._access)] if self._access.needs_keys else []
+        server = grpc.aio.server(options=options, interceptors=[*interceptors, *([GrpcTracing(tracing)] if tracing else [])])
+        modern = v2_grpc.handler(self.dispatcher, VERSION, self._access)
         server.add_generic_rpc_handlers((official_grpc.handler(self.dispatcher), modern))
         failed = f"Serving Error: Serving gRPC server start failed, create server failed, address {address}"
         try:
@@ -136,6 +141,13 @@ class Host:
     def start_http(self, address: str, limit: int, ssl_config: SSLConfig | None) -> None:
         if self._http is not None:
             raise RuntimeError("Serving Error: RESTful server is already running")
+        self._http = self._open_http(address, limit, ssl_config, self._access)
+
+    def start_admin(self, address: str, limit: int, ssl_config: SSLConfig | None) -> None:
+        """Another HTTP side, for operators: those who may ask there may load and unload models."""
+        self._admin = self._open_http(address, limit, ssl_config, self._access.of_operators())
+
+    def _open_http(self, address: str, limit: int, ssl_config: SSLConfig | None, access: Access) -> _HttpServer:
         if address.startswith("unix:"):
             raise RuntimeError("Serving Error: RESTful server does not support binding to unix domain socket")
         failed = f"Serving Error: RESTful server start failed, bind to the socket address {address} failed"
@@ -145,8 +157,9 @@ class Host:
             listening = _listen(host, port)
         except OSError as error:
             raise RuntimeError(f"{failed}: {error.strerror}") from None
-        self._http = _HttpServer(self.application(limit << 20), listening, secure)
-        self._wait(self._http.start())
+        opened = _HttpServer(self.application(limit << 20, access), listening, secure)
+        self._wait(opened.start())
+        return opened
 
     @property
     def names(self) -> list[str]:
@@ -157,7 +170,7 @@ class Host:
     async def answer(self, scope: dict[str, Any], receive: Any, send: Any, limit: int) -> None:
         """Answer one ASGI request of another event loop, whose `receive` and `send` are called there."""
         if self._asgi is None:
-            self._asgi = self.application(limit)
+            self._asgi = self.application(limit, self._access)
         caller = asyncio.get_running_loop()
 
         async def received() -> Any:
@@ -168,7 +181,7 @@ class Host:
 
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._asgi(scope, received, sent), self._loop))
 
-    def application(self, limit: int) -> http.Application:
+    def application(self, limit: int, access: Access) -> http.Application:
         """The HTTP side; a request may have so many bytes."""
         model = official_rest.handler(self.dispatcher)
         routes = {
@@ -178,9 +191,9 @@ class Host:
             "metrics": metrics.handler(self.dispatcher, self.language_models),
             "model": model,
             "v1": openai.handler(self.language_models),
-            "v2": v2_rest.handler(self.dispatcher, VERSION, self._options.admin),
+            "v2": v2_rest.handler(self.dispatcher, VERSION),
         }
-        return http.Application(routes, model, limit, self._options.keys)
+        return http.Application(routes, model, limit, access)
 
     # -- stopping
 
@@ -221,8 +234,9 @@ class Host:
         self._give_signals_back()
 
     async def _close(self) -> None:
-        if self._http is not None:
-            await self._http.stop()
+        for side in (self._http, self._admin):
+            if side is not None:
+                await side.stop()
         if self._grpc is not None:
             await self._grpc.stop(1)
 
