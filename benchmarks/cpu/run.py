@@ -26,10 +26,10 @@ PACKAGES = {
 ENVIRONMENTS = {"torch_compile": "torch", "mindspore_as_is": "mindspore"}
 ENGINES = ("onnxruntime", "openvino")
 CONTENDERS = ("ours", "torch", "torch_compile", "jax", "mindspore")
-#: contenders run on request: official MindSpore as it comes
-VARIANTS = ("mindspore_as_is",)
+#: contenders run on request: official MindSpore as it comes; ours with operations of PyNative mode run many at a time
+VARIANTS = ("mindspore_as_is", "ours_deferred")
 #: what makes a rival fastest here. Official MindSpore's oneDNN takes reference kernels on CPUs with AVX-512.
-SETTINGS = {"mindspore": {"DNNL_MAX_CPU_ISA": "AVX2"}}
+SETTINGS = {"mindspore": {"DNNL_MAX_CPU_ISA": "AVX2"}, "ours_deferred": {"MS_DEV_PYNATIVE_DEFERRED": "1"}}
 #: ways to run a network that the row `fusion` compares: a kernel for every part of a primitive, as NumPy has; PyNative mode; a
 #: kernel for every primitive; fused
 FUSION = {
@@ -62,7 +62,7 @@ PATIENCE = 150.0  # seconds after which an answer is no longer waited for
 
 def interpreter(contender: str, given: dict[str, str], cache: Path) -> str | None:
     """The Python of a contender, making its virtual environment when first needed; None if that fails."""
-    if contender == "ours":
+    if contender.startswith("ours"):
         return sys.executable
     name = ENVIRONMENTS.get(contender, contender)
     if contender in given or name in given:

@@ -11,7 +11,7 @@ import time
 MODULES = {
     "ours": "mindspore_cases", "mindspore": "mindspore_cases", "torch": "torch_cases", "torch_compile": "torch_cases",
     "jax": "jax_cases", "mindspore_as_is": "mindspore_cases", "onnxruntime": "onnx_cases",
-    "openvino": "onnx_cases", "ours_zoo": "zoo_cases",
+    "openvino": "onnx_cases", "ours_deferred": "mindspore_cases", "ours_zoo": "zoo_cases",
 }  # fmt: skip
 
 

@@ -1,5 +1,7 @@
-"""PyNative mode of an accelerator, rehearsed on JAX's CPU device: deferred operations against the same on NumPy."""
+"""Deferred operations of PyNative mode against the same on NumPy: those of an accelerator, rehearsed on JAX's CPU device, and
+those of the host (`pynative_deferred`)."""
 
+import os
 import threading
 
 import numpy as np
@@ -8,15 +10,19 @@ import pytest
 import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
 from mindspore.runtime import deferred, devices
+from mindspore.runtime.device_kinds import DeferringCpu
 
 jax = pytest.importorskip("jax")
 
 
-@pytest.fixture(autouse=True)
-def device():
+@pytest.fixture(autouse=True, params=["accelerator", "host"])
+def device(request):
     saved = devices.current()
     ms.set_context(mode=ms.PYNATIVE_MODE)
-    devices.use(devices.XlaDevice("GPU", jax.devices("cpu")[0]))
+    if request.param == "host":
+        devices.use(DeferringCpu("CPU", blocking=False))
+    else:
+        devices.use(devices.XlaDevice("GPU", jax.devices("cpu")[0]))
     yield devices.current()
     devices.use(saved)
 
@@ -148,7 +154,7 @@ def test_a_graph_takes_what_is_not_computed_yet():
 
 
 def test_long_sequences_are_run_in_parts(monkeypatch, device):
-    monkeypatch.setattr(deferred, "LONGEST", 10)
+    monkeypatch.setattr(device, "longest", 10)
     x = Tensor(np.zeros(3, np.float32))
     for _ in range(57):
         x = x + 1
@@ -193,7 +199,11 @@ def test_an_error_while_running_reaches_every_result(device, monkeypatch):
     np.testing.assert_allclose((Tensor(random(3)) + 1).asnumpy(), random(3) + 1, rtol=1e-6)
 
 
-def test_an_index_out_of_range_is_reported_when_a_value_is_looked_at():
+def test_an_index_out_of_range_is_reported_when_a_value_is_looked_at(device):
+    if device.is_host:
+        with pytest.raises(IndexError, match="7"):  # the host need not wait for anybody
+            ops.gather(Tensor(random(4, 3)), ops.relu(Tensor(np.array([1, 7], np.int32))), 0)
+        return
     table, index = Tensor(random(4, 3)), ops.relu(Tensor(np.array([1, 7], np.int32)))
     found = ops.gather(table, index, 0)  # nobody waits for the check
     later = found * 2
@@ -208,7 +218,8 @@ def test_indices_of_the_host_are_tested_at_once():
         ops.gather(Tensor(random(4, 3)), Tensor(np.array([1, 7], np.int32)), 0)
 
 
-def test_a_graph_reports_late_and_leaves_its_weights_alone():
+@pytest.mark.parametrize("device", ["accelerator"], indirect=True)
+def test_a_graph_reports_late_and_leaves_its_weights_alone(device):
     ms.set_context(mode=ms.GRAPH_MODE, backend="xla")
     try:
         net = nn.Dense(3, 4)
@@ -232,3 +243,70 @@ def test_a_graph_reports_late_and_leaves_its_weights_alone():
         assert (net.weight.asnumpy() != before).any()
     finally:
         ms.set_context(mode=ms.PYNATIVE_MODE, backend="")
+
+
+# -- the host -------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("device", ["host"], indirect=True)  # JAX on a CPU takes memory as it is; an accelerator copies
+def test_what_is_written_to_shared_memory_later_does_not_count(device):
+    array = np.ones(3, np.float32)
+    shared, own = Tensor.from_numpy(array), Tensor(np.ones(3, np.float32))
+    seen = own.asnumpy()
+    sums = [shared + 1, own + 1]
+    array[:] = seen[:] = 50
+    for found in sums:
+        np.testing.assert_array_equal(found.asnumpy(), [2, 2, 2])
+
+
+def test_results_that_are_looked_at_are_memory_of_the_tensor():
+    ms.set_context(pynative_deferred=True)
+    y = Tensor(np.ones(3, np.float32)) + 1
+    y.asnumpy()[:] = 7
+    np.testing.assert_array_equal((y * 2).asnumpy(), [14, 14, 14])
+
+
+@pytest.mark.parametrize("device", ["host"], indirect=True)
+def test_a_graph_that_updates_weights_leaves_what_waits_alone(device):
+    p = Parameter(Tensor(np.ones(3, np.float32)), name="p")
+
+    @ms.jit
+    def step(x):
+        ops.assign_add(p, x)
+        return p.sum()
+
+    one = Tensor(np.ones(3, np.float32))
+    for turn in range(3):
+        before = p * 10  # waits while the graph writes to the weight
+        assert float(step(one)) == 3 * (turn + 2)
+        np.testing.assert_array_equal(before.asnumpy(), [10 * (turn + 1)] * 3)
+
+
+def test_the_setting_takes_effect_and_leaves_nothing_behind():
+    ms.set_context(pynative_deferred=True)
+    y = Tensor(random(4)) * 2
+    assert pending(y)
+    ms.set_context(pynative_deferred=False)
+    assert not pending(y)
+    z = y + 1
+    assert type(z._data) is np.ndarray
+    np.testing.assert_allclose(z.asnumpy(), random(4) * 2 + 1, rtol=1e-6)
+
+
+@pytest.mark.parametrize("device", ["host"], indirect=True)
+def test_a_child_process_has_the_values_of_what_waits(device):
+    y = ops.tanh(Tensor(random(64, 64)) @ Tensor(random(64, 64)))
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(write, np.float64(y.asnumpy().astype(np.float64).sum()).tobytes())
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    (total,) = np.frombuffer(os.read(read, 8))
+    np.testing.assert_allclose(total, y.asnumpy().astype(np.float64).sum(), rtol=1e-6)
+    os.close(read)
+    os.close(write)
+
+
+@pytest.mark.parametrize("device", ["host"], indirect=True)
+def test_operations_run_at_once_where_that_is_asked_for(device):
+    devices.use(DeferringCpu("CPU", blocking=True))
+    assert not pending(Tensor(random(4)) * 2)

@@ -28,6 +28,7 @@ HOOKS = {
     "_base/tensor_hook.py:_factory": "how data pipelines make tensors",
     "prims/primitive.py:_Dispatch": "how a primitive call is carried out",
     "prims/values.py:_Classes": "the classes Tensor and Parameter",
+    "runtime/deferred.py:_Host": "how graphs are compiled on the host",
     "train/_amp_strategy.py:_installed": "whether casts stand before the dispatch",
 }
 #: what is computed from its key alone, and so is the same whoever asks

@@ -60,7 +60,7 @@ class Entry:
 
     def run_plain(self, tensors: list[Any]) -> Any:
         """Run the graph on the tensors found in the arguments."""
-        arrays = self._arrays(tensors)
+        arrays = self._arrays(self._settled(tensors))
         if self.device is not None:
             self.device.reports.check(wait=False)
             if not self.device.holds(arrays):
@@ -97,6 +97,7 @@ class Entry:
 
     def repeat(self, batches: list[list[Any]]) -> Any:
         """Run the graph on the tensors of each batch, one after the other; the result of the last run."""
+        batches = [self._settled(batch) for batch in batches]
         arrays = self._arrays(batches[0])
         self._copy_what_others_hold(arrays)
         others = arrays[self.traced.arguments :]
@@ -141,6 +142,15 @@ class Entry:
         for holder in (*tensors, *self.traced.weights):
             if isinstance(holder, TensorBase):
                 holder._data = self.device.place(holder._data)
+
+    def _settled(self, tensors: list[Any]) -> list[Any]:
+        """The tensors; where operations of the host wait to be run, they and the weights are plain arrays from now on, of which
+        can be told who else holds them."""
+        if self.device is None and devices.deferring() is not None:
+            for holder in (*tensors, *self.traced.weights):
+                if isinstance(holder, TensorBase) and type(holder._data) is not np.ndarray:
+                    holder._data = devices.on_host(holder._data)
+        return tensors
 
     def finish(self, outputs: Any) -> Any:
         """Raise what the graph reported, or store new parameter values and rebuild the result."""

@@ -16,7 +16,7 @@ from mindspore._base.optional import available
 from mindspore.backends.base import Backend, CannotCompile
 from mindspore.backends.interp import InterpBackend
 from mindspore.ir import FuncGraph
-from mindspore.runtime import context, devices
+from mindspore.runtime import context, deferred, devices
 
 
 def current_backend() -> Any:
@@ -91,3 +91,6 @@ def _make(name: str, here: context.Context) -> Any:
 
     platform = {"CPU": "cpu", "GPU": "gpu"}.get(settings["device_target"], "")
     return XlaBackend(platform, settings["device_id"], settings["deterministic"] == "ON")
+
+
+deferred.set_host(current_backend, compile_graph)

@@ -32,7 +32,7 @@ _COMPILED_FOR = ("backend", "device_target", "device_id", "graph_kernel_flags", 
 
 
 #: settings that choose the device
-_PLACE = ("device_target", "device_id", "pynative_synchronize")
+_PLACE = ("device_target", "device_id", "pynative_synchronize", "pynative_deferred")
 
 
 class Context:
@@ -89,6 +89,7 @@ class Context:
         kept = checked(changes)
         settings = {**self.settings, **kept}
         if set(_PLACE) & kept.keys():
+            self.device.flush()  # what was called before is computed by the device it was called on
             self.device = self._find_device(settings)
         _say_what_is_ignored(kept)
         self.settings = settings
@@ -200,7 +201,7 @@ def _compute_without_threads() -> None:
     for context in {DEFAULT, current()}:
         if context.settings["device_target"] == "CPU" and context.has_made("backend", "native"):
             context.forget_made()
-            context.edit({"backend": "interp"})
+            context.edit({"backend": "interp", "pynative_deferred": False})
 
 
 if hasattr(os, "register_at_fork"):

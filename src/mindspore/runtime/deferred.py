@@ -1,7 +1,8 @@
-"""Deferred execution: the eager operations of an accelerator, launched many at a time.
+"""Deferred execution: eager operations, run many at a time.
 
-Launching a program costs the host tens of microseconds, more than most operations take to compute. So an eager operation
-of an accelerator only notes itself: its result is a `DeferredArray`, of known shape and type but without data. What was
+Launching a program on an accelerator costs the host tens of microseconds, more than most operations take to compute; on a CPU
+(`set_context(pynative_deferred=True)`) one native program moves less memory than a kernel for each operation. So an eager
+operation only notes itself: its result is a `DeferredArray`, of known shape and type but without data. What was
 noted runs when a value is looked at, when a backward pass ends, or when much has gathered: as one compiled program where
 the same sequence of operations has come before, and operation by operation where it is new. Results that nobody holds any
 more by then are not computed for keeping. (LazyTensor: Suhan et al. 2021.)
@@ -15,16 +16,17 @@ learning rate that decays compiles twice, not at every step.
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from mindspore._base import dtype as mstype
-from mindspore.backends.xla import XlaBackend
+from mindspore.backends.interp import InterpBackend
 from mindspore.compiler.builder import Builder
 from mindspore.ir import AbstractTensor, AbstractTuple, FuncGraph, Node
 from mindspore.prims import values
@@ -34,16 +36,59 @@ from mindspore.prims.requirements import Requirement, Violation
 from mindspore.prims.values import TensorBase, from_array
 from mindspore.runtime import operation_graph
 
-#: operations noted before they are run whether or not anybody looks
-LONGEST = 8192
 #: kinds of operations, and sequences, that are kept; a process that meets more has shapes that never come again
 MOST_KINDS = 1 << 14
 MOST_PLANS = 512
 #: a new sequence with more operations than this that were never compiled alone is compiled as a whole at once
 MANY_NEW = 16
 
+#: elements up to which an operation that comes alone is left to NumPy
+SMALL = 1 << 14
+
 _HOST = object()  # of a kind of operation: it cannot be compiled
 _UNKNOWN = object()
+
+
+class Programs(Protocol):
+    """What makes programs for a device."""
+
+    def supports(self, graph: FuncGraph) -> bool: ...
+    def program(self, graph: FuncGraph) -> Callable[..., tuple]: ...
+    def single(self, graph: FuncGraph) -> Callable[..., tuple]:
+        """Of one operation, which may never come again."""
+
+
+class _Host:
+    """How graphs are compiled on the host; set by the module that chooses backends, which stands above this one."""
+
+    backend: Callable[[], Any]
+    compile: Callable[[FuncGraph, frozenset[int]], Callable[..., tuple]]
+
+
+def set_host(backend: Callable[[], Any], compile: Callable[[FuncGraph, frozenset[int]], Callable[..., tuple]]) -> None:
+    _Host.backend, _Host.compile = staticmethod(backend), staticmethod(compile)
+
+
+class NativePrograms:
+    """Those of the host, by the backend that the settings choose."""
+
+    def __init__(self) -> None:
+        _Host.backend()  # loads its libraries
+
+    def supports(self, graph: FuncGraph) -> bool:
+        return _Host.backend().supports(graph)
+
+    def program(self, graph: FuncGraph) -> Callable[..., tuple]:
+        return _Host.compile(graph, frozenset())
+
+    def single(self, graph: FuncGraph) -> Callable[..., tuple]:
+        return InterpBackend().compile(graph) if _is_small(graph) else self.program(graph)
+
+
+def _is_small(graph: FuncGraph) -> bool:
+    """Whether NumPy is done with an operation before native code for it is made."""
+    sizes = [math.prod(n.abstract.shape) for n in graph.nodes() if isinstance(n.abstract, AbstractTensor)]
+    return max(sizes, default=0) <= SMALL
 
 
 class DeferredArray:
@@ -57,6 +102,20 @@ class DeferredArray:
         self.number = number
         self._trace: Trace | None = trace
         self._value: Any = None
+
+    @classmethod
+    def of(cls, array: np.ndarray) -> DeferredArray:
+        """One that is there."""
+        made = cls.__new__(cls)
+        made.kind = made.shape, made.dtype = array.shape, array.dtype
+        made.number, made._trace, made._value = 0, None, array
+        return made
+
+    def wait(self) -> None:
+        """Have it computed."""
+        wait = getattr(self.value, "block_until_ready", None)
+        if wait is not None:
+            wait()
 
     @property
     def value(self) -> Any:
@@ -108,11 +167,11 @@ class Operation:
     def was_compiled(self) -> bool:
         return self._alone is not None
 
-    def alone(self, backend: XlaBackend) -> Callable[..., tuple]:
+    def alone(self, backend: Programs) -> Callable[..., tuple]:
         """The operation as a program of its own."""
         if self._alone is None:
             assert self._graph is not None
-            self._alone, self._graph = backend.program(self._graph), None
+            self._alone, self._graph = backend.single(self._graph), None
         return self._alone
 
 
@@ -130,12 +189,13 @@ class Trace:
     def _reset(self) -> None:
         self.steps: list[tuple[Operation, tuple[int, ...]]] = []
         self.inputs: list[Any] = []
+        self.constants: set[int] = set()  # which inputs are numbers that the user gave
         self._numbers: dict[int, int] = {}  # id of an array in `inputs`, which holds it -> number
         self.results: list[weakref.ref] = []
 
     def add(self, operation: Operation, arrays: Sequence[Any]) -> list[DeferredArray]:
         with self._lock:
-            if len(self.steps) >= LONGEST:
+            if len(self.steps) >= self._engine.device.longest:
                 self.run()
             numbers = []
             for i in operation.inputs:
@@ -150,10 +210,13 @@ class Trace:
 
     def _number(self, array: Any) -> int:
         """The number of an array from outside."""
+        given = array
         if type(array) is DeferredArray:
             array = array.value
         known = self._numbers.get(id(array))
         if known is None:
+            if type(given) is np.ndarray:
+                self.constants.add(len(self.inputs))
             self.inputs.append(array)
             known = self._numbers[id(array)] = -len(self.inputs)
         return known
@@ -163,11 +226,11 @@ class Trace:
         with self._lock:
             if not self.steps:
                 return
-            steps, inputs, results = tuple(self.steps), self.inputs, self.results
+            steps, inputs, constants, results = tuple(self.steps), self.inputs, self.constants, self.results
             self._reset()
             held = [(n, array) for n, ref in enumerate(results) if (array := ref()) is not None]
             try:
-                found = self._engine.execute(steps, inputs, tuple(n for n, _ in held)) if held else ()
+                found = self._engine.execute(steps, inputs, constants, tuple(n for n, _ in held)) if held else ()
             except BaseException as error:
                 for _, array in held:
                     array.settle(error)
@@ -179,12 +242,13 @@ class Trace:
 class Plan:
     """A sequence of operations that has been met, and the program made of it."""
 
-    def __init__(self, steps: tuple, wanted: tuple[int, ...], inputs: Sequence[Any]):
+    def __init__(self, steps: tuple, wanted: tuple[int, ...], inputs: Sequence[Any], constants: set[int]):
         self.steps, self.wanted = steps, wanted
-        self.constants = {i: a.item() for i, a in enumerate(inputs) if type(a) is np.ndarray}
+        self.constants = {i: inputs[i].item() for i in sorted(constants)}
         self.program: Callable[..., tuple] | None = None
+        self.met = 0
 
-    def run(self, backend: XlaBackend, inputs: Sequence[Any]) -> tuple:
+    def run(self, backend: Programs, inputs: Sequence[Any]) -> tuple:
         changed = [i for i, c in self.constants.items() if not _same(c, inputs[i].item())]
         for i in changed:
             del self.constants[i]
@@ -213,7 +277,7 @@ class Engine:
 
     def __init__(self, device: Any):
         self.device = device
-        self.backend = XlaBackend.on(device.device)
+        self.backend: Programs = device.compiler()
         self._kinds: dict[tuple, Any] = {}
         self._plans: dict[tuple, Plan] = {}
         self._local = threading.local()
@@ -240,10 +304,10 @@ class Engine:
         return tuple([from_array(a) for a in found]) if operation.is_tuple else from_array(found[0])
 
     def _require(self, prim: Primitive, args: tuple) -> None:
-        """Test what the values of arguments must satisfy: on the host now, on the device with all that is noted."""
+        """Test what the values of arguments must satisfy: on the host now, on an accelerator with all that is noted."""
         for requirement in prim.requirements(*args):
             subject = args[requirement.argument]
-            if not isinstance(subject, TensorBase) or type(subject._data) is np.ndarray:
+            if not isinstance(subject, TensorBase) or type(subject._data) is np.ndarray or self.device.is_host:
                 requirement.enforce(np.asarray(getattr(subject, "_data", subject)))
             elif 0 not in subject._data.shape:
                 bad, worst = self.forward(Violation(requirement.test), (subject,))
@@ -336,17 +400,23 @@ class Engine:
         return operation
 
     # -- running ------------------------------------------------------------------------------------------------------
-    def execute(self, steps: tuple, inputs: list[Any], wanted: tuple[int, ...]) -> Sequence[Any]:
+    def execute(self, steps: tuple, inputs: list[Any], constants: set[int], wanted: tuple[int, ...]) -> Sequence[Any]:
         """The wanted results of a sequence of operations."""
         key = (steps, wanted, tuple([(a.shape, a.dtype) for a in inputs]))
         plan = self._plans.get(key)
         if plan is None:
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
-            plan = self._plans[key] = Plan(steps, wanted, inputs)
-            if sum(not operation.was_compiled for operation in {s[0] for s in steps}) <= MANY_NEW:
-                return self._one_by_one(steps, inputs, wanted)
+            plan = self._plans[key] = Plan(steps, wanted, inputs, constants)
+        plan.met += 1
+        if plan.program is None and not self._is_worth_a_program(plan):
+            return self._one_by_one(steps, inputs, wanted)
         return plan.run(self.backend, inputs)
+
+    def _is_worth_a_program(self, plan: Plan) -> bool:
+        if plan.met == 1:
+            return sum(not operation.was_compiled for operation in {s[0] for s in plan.steps}) > MANY_NEW
+        return plan.met * len(plan.steps) >= self.device.patience
 
     def _one_by_one(self, steps: tuple, inputs: list[Any], wanted: tuple[int, ...]) -> list[Any]:
         last = {n: at for at, (_, numbers) in enumerate(steps) for n in numbers}

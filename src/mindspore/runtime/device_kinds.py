@@ -1,8 +1,10 @@
-"""The kinds of devices that eager primitives run on: NumPy on the host, or an accelerator through JAX."""
+"""The kinds of devices that eager primitives run on: NumPy on the host at once, the host by compiled programs of many
+operations, or an accelerator through JAX."""
 
 from __future__ import annotations
 
 import functools
+import os
 from typing import Any
 
 import numpy as np
@@ -35,19 +37,24 @@ class NumpyDevice:
     def place(self, array: Any) -> Any:
         return array if isinstance(array, np.ndarray) else host_array(array)
 
+    def flush(self) -> None:
+        """Nothing waits here."""
 
-class XlaDevice:
-    """Eager evaluation on an accelerator through JAX. `blocking`: wait for each operation, so that errors appear where they
-    happen."""
 
-    def __init__(self, name: str, device: Any, blocking: bool = False):
-        import jax.numpy as jnp
+class DeferringDevice:
+    """A device whose eager operations are noted, and run many at a time (runtime/deferred.py). `blocking`: wait for each
+    operation, so that errors appear where they happen."""
 
+    #: operations noted before they are run whether or not anybody looks
+    longest = 8192
+    #: a sequence that comes again becomes a program when so many of its operations were called
+    patience = 0
+    #: whether the host can look at a value that is there without waiting for anything
+    is_host = False
+
+    def __init__(self, name: str, blocking: bool):
         self.name = name
-        self.device = device
         self.blocking = blocking
-        self._jnp = jnp
-        self._array_type = type(self.place(np.zeros(1, np.float32)))
         self.reports = LateReports()
 
     @functools.cached_property
@@ -57,13 +64,69 @@ class XlaDevice:
 
         return Engine(self)
 
+    def compiler(self) -> Any:
+        """What makes programs of graphs: `supports(graph)`, `program(graph)`."""
+        raise NotImplementedError
+
+    def place(self, array: Any) -> Any:
+        """The array in the device's memory; a copy, if it comes from the host."""
+        raise NotImplementedError
+
     def compute(self, prim: Primitive, args: tuple) -> Any:
         """The results of `prim(*args)`, which the device may not have begun to compute; None where a rule must run."""
         found = self.engine.forward(prim, args)
         if found is not None and self.blocking:
             for tensor in found if isinstance(found, tuple) else (found,):
-                tensor._data.block_until_ready()
+                tensor._data.wait()
         return found
+
+    def flush(self) -> None:
+        """Give the device all the operations that this thread has called."""
+        self.engine.trace().run()
+
+
+class DeferringCpu(DeferringDevice):
+    """The host, by native programs of all the operations called until a value is looked at.
+
+    Values are numbers of its own: what comes from outside is copied, because whoever gave it may write to it before it is read.
+    """
+
+    patience = 32  # a program costs what hundreds of small operations do
+    longest = 2048  # of native code; a whole training step of ResNet-50 has 700 operations
+    is_host = True
+
+    def compiler(self) -> Any:
+        from mindspore.runtime.deferred import NativePrograms
+
+        made = NativePrograms()
+        if hasattr(os, "register_at_fork"):  # before OpenMP's threads end for the fork: hooks run last come first
+            os.register_at_fork(before=self.flush)
+        return made
+
+    def place(self, array: Any) -> Any:
+        from mindspore.runtime.deferred import DeferredArray
+
+        return DeferredArray.of(np.array(array)) if isinstance(array, np.ndarray) else array
+
+    def evaluate(self, prim: Primitive, arrays: list) -> Any:
+        return NumpyDevice().evaluate(prim, arrays)
+
+
+class XlaDevice(DeferringDevice):
+    """Eager evaluation on an accelerator through JAX."""
+
+    def __init__(self, name: str, device: Any, blocking: bool = False):
+        import jax.numpy as jnp
+
+        super().__init__(name, blocking)
+        self.device = device
+        self._jnp = jnp
+        self._array_type = type(self.place(np.zeros(1, np.float32)))
+
+    def compiler(self) -> Any:
+        from mindspore.backends.xla import XlaBackend
+
+        return XlaBackend.on(self.device)
 
     def evaluate(self, prim: Primitive, arrays: list) -> Any:
         import jax
@@ -76,10 +139,6 @@ class XlaDevice:
             rule = prim.eval_xla or prim.eval
             result = rule(self._jnp, *placed)
         return jax.block_until_ready(result) if self.blocking else result
-
-    def flush(self) -> None:
-        """Give the device all the operations that this thread has called."""
-        self.engine.trace().run()
 
     def marker(self) -> Any:
         """An array that is ready when all the work given to the device so far is done."""
@@ -103,10 +162,10 @@ class XlaDevice:
         return array if isinstance(array, jax.Array) else array.value
 
 
-def find(target: str, index: int, blocking: bool = False) -> Any:
-    """The device of a kind. "Ascend" means: the best this machine has."""
+def find(target: str, index: int, blocking: bool = False, deferred: bool = False) -> Any:
+    """The device of a kind. "Ascend" means: the best this machine has. `deferred`: the host runs many operations at a time."""
     if target == "CPU":
-        return NumpyDevice()
+        return _host(blocking, deferred)
     found = _accelerator(index)
     if found is not None:
         return XlaDevice(target, found, blocking)
@@ -114,7 +173,11 @@ def find(target: str, index: int, blocking: bool = False) -> Any:
         raise RuntimeError(
             "device_target='GPU': JAX sees no GPU on this machine. Install a CUDA build of jax, or use 'CPU'."
         )
-    return NumpyDevice()
+    return _host(blocking, deferred)
+
+
+def _host(blocking: bool, deferred: bool) -> Any:
+    return DeferringCpu("CPU", blocking) if deferred else NumpyDevice()
 
 
 def _accelerator(index: int) -> Any:

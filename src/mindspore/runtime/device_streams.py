@@ -22,6 +22,8 @@ class _Marker:
         self._array = None
         if isinstance(device, devices.XlaDevice):
             self._array = device.marker()
+        else:
+            device.flush()
 
     def done(self) -> bool:
         return self._array is None or self._array.is_ready()

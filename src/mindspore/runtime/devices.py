@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from mindspore.runtime import context
-from mindspore.runtime.device_kinds import NumpyDevice, XlaDevice, host_array
+from mindspore.runtime.device_kinds import DeferringDevice, NumpyDevice, XlaDevice, host_array
 
-__all__ = ["NumpyDevice", "XlaDevice", "accelerator", "current", "flush", "on_host", "use"]
+__all__ = ["NumpyDevice", "XlaDevice", "accelerator", "current", "deferring", "flush", "on_host", "use"]
 
 
 def current() -> Any:
@@ -20,6 +20,12 @@ def accelerator() -> Any:
     """The current device where it has a memory of its own; None on the host."""
     device = context.current().device
     return device if isinstance(device, XlaDevice) else None
+
+
+def deferring() -> Any:
+    """The current device where it notes operations and runs them later; None where each one runs at once."""
+    device = context.current().device
+    return device if isinstance(device, DeferringDevice) else None
 
 
 def use(device: Any) -> None:
@@ -40,6 +46,4 @@ def on_host(array: Any) -> np.ndarray:
 
 def flush() -> None:
     """A natural point to start work that was put off: the end of a backward pass."""
-    device = accelerator()
-    if device is not None:
-        device.flush()
+    context.current().device.flush()

@@ -112,6 +112,8 @@ SETTINGS: dict[str, Setting] = {row.name: row for row in (
     Setting("max_call_depth", 1000, whole(1, None, "an int greater than 0"), "nested calls in a graph", "compiler/parse"),
     Setting("jit_syntax_level", LAX, one_of(STRICT, COMPATIBLE, LAX), "whether graphs may need values", "common/compiled.py"),
     Setting("pynative_synchronize", False, boolean, "wait for each operation of a device", "runtime/device_kinds.py"),
+    Setting("pynative_deferred", flags.switch("MS_DEV_PYNATIVE_DEFERRED"), boolean,
+            "on a CPU, run operations of PyNative mode many at a time, compiled, when a value is looked at", "runtime/deferred.py"),
     Setting("deterministic", "OFF", one_of("ON", "OFF"), "the same bits in every run", "runtime/choose_backend.py"),
     Setting("enable_mem_reuse", True, boolean, "let tensors share memory", _ALWAYS),
     Setting("enable_task_sink", True, boolean, "run whole graphs on the device", _ALWAYS),

@@ -139,7 +139,7 @@ class Tape:
 
     def _pull_back(self, entry: Entry, args: tuple, out: Any, dout: Any) -> tuple:
         """The gradients of an entry's arguments: in one native call where there is one and nobody records it."""
-        device = devices.accelerator()
+        device = devices.deferring()
         prim = getattr(entry.bprop, "__self__", None)
         watched = current().watch is not None  # every result is to be seen
         if isinstance(prim, Primitive) and not ACTIVE.tapes and not watched:

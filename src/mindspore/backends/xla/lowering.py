@@ -116,6 +116,8 @@ class XlaBackend:
         run.__name__ = "".join(c if c.isalnum() else "_" for c in graph.name)
         return self.jax.jit(run, compiler_options=self.options(graph))
 
+    single = program  # also of one operation
+
     def options(self, graph: FuncGraph) -> dict[str, Any]:
         """Settings for XLA's compiler on this device, each unless XLA_FLAGS names it."""
         given = os.environ.get("XLA_FLAGS", "")
