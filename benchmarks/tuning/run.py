@@ -20,7 +20,7 @@ from mindspore import model_zoo
 from mindspore.model_zoo.tasks import TASKS
 from mindspore.nn.cell import Cell
 from mindspore.train import Model
-from mindspore.train.tuning import Settings, _context_of
+from mindspore.train.tuning import Settings
 
 #: networks of a size that trains on a CPU
 CASES: dict[str, tuple[int, dict[str, Any]]] = {
@@ -41,7 +41,7 @@ TURNS = 6
 def step_time(step: Cell, settings: Settings, batch: Any) -> float:
     """The milliseconds of the middle one of some steps."""
     times = []
-    with ms.context.local_context(**_context_of(settings)):
+    with ms.context.local_context(**settings.in_context()):
         end = time.perf_counter() + 0.4
         while len(times) < 2 or time.perf_counter() < end:
             begun = time.perf_counter()

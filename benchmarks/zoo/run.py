@@ -80,7 +80,7 @@ LESSONS = [
     Lesson("gru_sentiment", 0.95, recipe={"epochs": 3}),
     Lesson("wavenet", 3.0, rows=1024, recipe={"epochs": 8, "batch": 16, "rate": 5e-3}),
     Lesson("bayesian_mlp", 0.85, MNIST, 6000, {"epochs": 16}),
-    Lesson("dcgan", 0.35, rows=2048, recipe={"epochs": 20, "betas": (0.5, 0.999), "rate": 5e-4, "schedule": "constant"}),
+    Lesson("dcgan", 0.35, rows=2048, recipe={"epochs": 40, "betas": (0.5, 0.999), "rate": 5e-4, "schedule": "constant"}),
     Lesson("cyclegan", 0.50, rows=256, recipe={"epochs": 5, "batch": 8, "betas": (0.5, 0.999)}),
     Lesson("dlrm", 0.95, rows=8192, recipe={"epochs": 10, "rate": 1e-2}),
     Lesson("graphsage", 0.90, rows=1, recipe=GRAPH, options={"nodes": 120}),

@@ -84,6 +84,29 @@ def test_graph_mode(backend):
         assert again[2]["peak_bytes"] < 0.75 * plain[2]["peak_bytes"]
 
 
+@pytest.mark.parametrize("backend", ["interp", "xla", "cpu"])
+@pytest.mark.parametrize("activation", [nn.ReLU, nn.Tanh])
+def test_weights_that_the_step_updates_are_read_before(backend, activation):
+    """The optimizer writes a weight's new value into its memory: not while the backward pass still reads the old one."""
+    if backend == "xla":
+        pytest.importorskip("jax")
+    if backend == "cpu" and not cpu.available():
+        pytest.skip("needs oneDNN and LLVM")
+    ms.set_context(backend=backend, mode=ms.GRAPH_MODE)
+    found = []
+    for recompute in (False, True):
+        ms.set_seed(3)
+        block = nn.SequentialCell(nn.Dense(8, 16), activation(), nn.Dense(16, 8))
+        net = nn.SequentialCell(block, nn.Dense(8, 1))
+        if recompute:
+            block.recompute()
+        optimizer = nn.SGD(net.trainable_params(), 0.5)
+        step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), optimizer)
+        losses = [float(step(X[:32, :8], X[:32, 8:9]).asnumpy()) for _ in range(3)]
+        found.append((losses, [p.asnumpy() for p in net.get_parameters()]))
+    assert_equal_training(*found)
+
+
 def test_pynative_mode():
     ms.set_context(mode=ms.PYNATIVE_MODE)
     assert_equal_training(train(False, jit=False), train(True, jit=False))

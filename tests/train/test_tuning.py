@@ -10,6 +10,7 @@ import mindspore as ms
 import mindspore.dataset as ds
 from mindspore import nn, train
 from mindspore.train import tuning
+from mindspore.train.tuning import store
 
 
 @pytest.fixture(autouse=True)
@@ -79,13 +80,13 @@ def test_damaged_files_are_made_again(tmp_path, content):
 def test_several_writers_leave_one_whole_file(tmp_path):
     file = tmp_path / "tuned" / "key.json"
     found = [tuning.Tuning(tuning.Settings(threads=n + 1), 2.0, 1.0) for n in range(8)]
-    threads = [threading.Thread(target=lambda t=t: [tuning._write(file, t) for _ in range(20)]) for t in found]
+    threads = [threading.Thread(target=lambda t=t: [store.write(file, t) for _ in range(20)]) for t in found]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert files(tmp_path) == [file]
-    assert tuning._read(file).settings in [t.settings for t in found]
+    assert store.read(file).settings in [t.settings for t in found]
 
 
 def test_precision_is_left_if_the_loss_does_not_agree():
@@ -115,3 +116,90 @@ def test_mistakes_are_named(arguments, error):
     given = {"model": model(), "data": data(), "empty": data().take(1).skip(1)}
     with pytest.raises(error):
         ms.auto_tune(*(given.get(a, a) if isinstance(a, str) else a for a in arguments))
+
+
+class Deep(nn.Cell):
+    """Blocks with wide results between few weights, whose results are most of a step's memory."""
+
+    def __init__(self, depth=6):
+        super().__init__()
+        self.blocks = nn.SequentialCell(
+            [nn.SequentialCell(nn.Dense(8, 256), nn.Tanh(), nn.Dense(256, 8), nn.Sigmoid()) for _ in range(depth)]
+        )
+        self.last = nn.Dense(8, 1)
+
+    def construct(self, x):
+        return self.last(self.blocks(x))
+
+
+def deep_model():
+    ms.set_seed(1)
+    net = Deep()
+    return train.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 1e-3))
+
+
+def rows(batch):
+    x = np.random.default_rng(0).random((1024, 8)).astype(np.float32)
+    return ds.NumpySlicesDataset((x, x.sum(1, keepdims=True)), ["x", "y"], shuffle=False).batch(batch)
+
+
+def bytes_of(batch, recompute):
+    """What a step takes, by its own report."""
+    made = deep_model()
+    for block in made.train_network.network.backbone_network.blocks if recompute else ():
+        block.recompute()
+    columns = next(rows(batch).create_tuple_iterator(num_epochs=1))
+    made.train_network.compile(*columns)
+    kept = sum(p.nbytes for p in made.train_network.get_parameters()) + sum(c.nbytes for c in columns)
+    return kept + made.train_network.memory_report()["peak_bytes"]
+
+
+def test_blocks_are_computed_again_where_memory_is_short():
+    plain, less = bytes_of(512, False), bytes_of(512, True)
+    assert less < 0.6 * plain
+    made, usual = deep_model(), deep_model()
+    found = ms.auto_tune(made, rows(512), budget=1, precision=False, verbose=False, memory=int((plain + less) / 2))
+    assert found.settings.recompute == "blocks"
+    assert found.bytes == less
+    assert all(block.get_flags().get("recompute") for block in made.train_network.network.backbone_network.blocks)
+    assert any("left: it takes" in str(t) for t in found.trials)
+    made.train(1, rows(512))
+    usual.train(1, rows(512))
+    for a, b in zip(made.train_network.get_parameters(), usual.train_network.get_parameters()):
+        np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), rtol=1e-5, atol=1e-5)
+
+
+def test_memory_that_suffices_changes_nothing():
+    made = deep_model()
+    found = ms.auto_tune(made, rows(64), budget=1, precision=False, verbose=False, memory="1GB")
+    assert found.settings.recompute == ""
+    assert not any(cell.get_flags().get("recompute") for _, cell in made.train_network.cells_and_names())
+
+
+def test_the_batch_is_chosen_among_those_that_fit(tmp_path):
+    limit = int(bytes_of(128, False))
+    found = ms.auto_tune(deep_model(), rows, budget=2, precision=False, verbose=False, memory=limit, batches=(32, 64, 128, 1024))
+    assert found.settings.batch in (32, 64, 128)  # 1024 rows do not fit, computed again or not
+    assert found.bytes <= limit
+    assert found.after <= found.before
+    (file,) = files(tmp_path)
+    again = ms.auto_tune(deep_model(), rows, budget=2, precision=False, verbose=False, memory=limit, batches=(32, 64, 128, 1024))
+    assert again.stored
+    assert again.settings == found.settings
+    assert files(tmp_path) == [file]
+
+
+@pytest.mark.parametrize("options, text", [
+    ({"memory": "much"}, "such as '2GB'"), ({"memory": 0}, "such as '2GB'"), ({"memory": "1kB"}, "no step fits into 'memory'"),
+    ({"batches": (16,)}, "must be a function"),
+])  # fmt: skip
+def test_limits_that_cannot_be_kept_are_named(options, text):
+    with pytest.raises((ValueError, TypeError), match=text):
+        ms.auto_tune(deep_model(), rows(64), budget=1, verbose=False, **options)
+
+
+def test_batches_are_positive_numbers():
+    with pytest.raises(ValueError, match="positive ints, but got -1"):
+        ms.auto_tune(deep_model(), rows, batches=(16, -1))
+    with pytest.raises(TypeError, match="needs 'batches'"):
+        ms.auto_tune(deep_model(), rows)

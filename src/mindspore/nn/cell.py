@@ -638,6 +638,14 @@ class Cell(HookMixin, StateMixin):
         note_change()
         return self
 
+    def _forget_recompute(self) -> None:
+        """Undo `recompute`."""
+        for _, cell in self.cells_and_names():
+            cell._flags.pop("recompute", None)
+            if cell._scope is not None:
+                cell.__dict__["_scope"] = cell._scope.removeprefix(_RECOMPUTED) or None
+        note_change()
+
     def memory_report(self) -> dict[str, float]:
         """Working memory of the graph compiled last for this cell.
 

@@ -298,6 +298,7 @@ class Lowering:
     def run(self, order: list[Cluster]) -> None:
         """Lower clusters in order."""
         reads = {c: self._donated_reads(c) for c in order}
+        readers = self._readers_of_items(order)
         self.waiting = dict.fromkeys(self.donated, 0)
         for output in self.program.outputs:  # read again at the very end
             base, _ = chain(output)
@@ -310,8 +311,34 @@ class Lowering:
             for number in reads[c]:
                 self.waiting[number] -= 1
             self.cluster(c)
+            self._await_readers_of_aliases(c, readers, reads)
             self._stop_on_error()
         self.finish()
+
+    def _readers_of_items(self, order: list[Cluster]) -> dict[int, set[Cluster]]:
+        """Who reads each result of an opaque operation."""
+        found: dict[int, set[Cluster]] = {}
+        for c in order:
+            for member in (*c.members, *c.copies):
+                for base in self.clustering.bases(member):
+                    if base.op == "item":
+                        found.setdefault(base.id, set()).add(c)
+        return found
+
+    def _await_readers_of_aliases(self, cluster: Cluster, readers: dict[int, set[Cluster]], reads: dict[Cluster, set[int]]) -> None:
+        """Who reads a result that is a donated parameter's own memory (`Later`, `Send`) reads the parameter, too."""
+        if not cluster.opaque:
+            return
+        for item in self.clustering.users.get(cluster.members[0].id, ()):
+            view = self.views.get(item.id)
+            if view is None or view.buffer.kind != "input" or view.buffer.source not in self.waiting:
+                continue
+            number = view.buffer.source
+            self.waiting[number] += item.id in self.clustering.needed_outside  # read at the very end
+            for reader in readers.get(item.id, ()):
+                if number not in reads[reader]:
+                    reads[reader].add(number)
+                    self.waiting[number] += 1
 
     def _stop_on_error(self) -> None:
         """Once it is known whether the graph reports an error, go no further if it does."""

@@ -487,5 +487,6 @@ def suits(
 
 
 def is_wanted(lowering: Lowering) -> bool:
-    """Only where fusion is on, and unless the environment forbids it."""
-    return lowering.clustering.flags.opt_level >= 1 and flags.text("MS_DEV_CPU_WINOGRAD") != "0"
+    """Only where fusion is on, and unless a flag or the environment forbids it."""
+    wanted = lowering.clustering.flags
+    return wanted.opt_level >= 1 and wanted.winograd and flags.text("MS_DEV_CPU_WINOGRAD") != "0"

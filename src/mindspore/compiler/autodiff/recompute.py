@@ -12,10 +12,17 @@ from typing import Any
 
 from mindspore.compiler.builder import Builder
 from mindspore.ir import AbstractTensor, CNode, Node
-from mindspore.prims.structural import Later, MakeTuple, TupleGetItem
+from mindspore.prims.structural import Identity, Later, MakeTuple, TupleGetItem
 
 _LATER = Later()
 _STRUCTURE = (MakeTuple, TupleGetItem)
+
+
+def _is_weight(node: Node) -> bool:
+    """Whether a node stands for a Parameter, which is kept anyway."""
+    while isinstance(node, CNode) and isinstance(node.op, Identity):  # as what it is differentiated by
+        node = node.args[0]
+    return getattr(node, "default", None) is not None
 
 
 class Recomputation:
@@ -69,6 +76,6 @@ class Recomputation:
 
     def _boundary(self, node: Node, region: Any) -> Node:
         gate = self.gates.get(id(region))
-        is_weight = getattr(node, "default", None) is not None
+        is_weight = _is_weight(node)
         is_data = isinstance(node.abstract, AbstractTensor) and node.graph is not None
         return self.builder.emit(_LATER, (node, gate)) if gate is not None and is_data and not is_weight else node

@@ -12,9 +12,11 @@ DEFAULT_LEVEL = 3
 
 @dataclass(frozen=True)
 class GraphKernelFlags:
-    """opt_level: 0 every primitive its own kernel, 1 elementwise chains, 2 also reductions, 3 also recomputation."""
+    """opt_level: 0 every primitive its own kernel, 1 elementwise chains, 2 also reductions, 3 also recomputation; winograd: whether 3×3
+    convolutions may be computed that way on the CPU."""
 
     opt_level: int = DEFAULT_LEVEL
+    winograd: bool = True
     dump_as_text: bool = False
     composite_op_limit_size: int = 200
     disable_expand_ops: tuple[str, ...] = ()
