@@ -82,7 +82,6 @@ def test_folders_of_images_give_the_number_of_classes(capsys, tmp_path):
     (("summary", "resent50"), "did you mean resnet50"),
     (("summary", "zzzzzz"), "`list` shows all names"),
     (("train", "lenet5", "--data", "/no/such/folder"), "There is no data at '/no/such/folder'"),
-    (("train", "lenet5", "--data", "synthetic", "--batch", "0"), "--batch must be positive"),
     (("train", "lenet5", "--data", "synthetic", "--limit", "8", "--batch", "16"), "fewer rows than a batch"),
     (("summary", "lenet5", "--size", "9"), "'image_size' must be at least 16"),
     (("summary", "vit_b_16", "--size", "100"), "must be a multiple of the patch"),
@@ -102,3 +101,31 @@ def test_images_of_the_wrong_size_are_refused_in_both_modes():
     for mode in (ms.GRAPH_MODE, ms.PYNATIVE_MODE):
         with ms.context.local_context(mode=mode), pytest.raises(ValueError, match="takes images of 28 × 28 pixels"):
             net(ms.ops.zeros((1, 3, 30, 30)))
+
+
+@pytest.mark.parametrize("arguments", [
+    ("train", "lenet5", "--data", "synthetic", "--devices", "0"), ("train", "lenet5", "--data", "synthetic", "--rate", "nan"),
+    ("train", "lenet5", "--data", "synthetic", "--limit", "-1"), ("train", "lenet5", "--data", "synthetic", "--batch", "0"),
+    ("eval", "lenet5", "--data", "synthetic", "--batch", "0"),
+])  # fmt: skip
+def test_numbers_that_are_not_positive_are_refused(capsys, arguments):
+    with pytest.raises(SystemExit) as ended:
+        main(list(arguments))
+    assert ended.value.code == 2
+    assert f"argument {arguments[-2]}: must be a positive" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [("predict", "lenet5"), ("predict", "yolov8n", "--tiny"), ("predict", "crnn", "--tiny")])
+def test_files_that_are_no_images_are_named(capsys, tmp_path, command):
+    (tmp_path / "words.png").write_text("no image")
+    for file, said in (("words.png", "is no image"), ("none.png", "There is no file"), (".", "it is a folder")):
+        code, _, err = run(capsys, *command[:2], str(tmp_path / file), *command[2:])
+        assert code == 2
+        assert said in err
+
+
+def test_folders_where_files_are_wanted_are_named(capsys, tmp_path):
+    for name in ("gcn", "dlrm"):
+        code, _, err = run(capsys, "train", name, "--tiny", "--data", str(tmp_path))
+        assert code == 2
+        assert "is a folder, but networks for" in err

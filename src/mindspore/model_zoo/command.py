@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     try:
         given.action(given)
-    except (ValueError, TypeError, FileNotFoundError) as error:
+    except (ValueError, TypeError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0
@@ -57,31 +57,48 @@ def _parser() -> argparse.ArgumentParser:
         return added
 
     command("list", _list, "the networks with their papers", network=False).add_argument("--task", choices=sorted(TASKS))
-    command("summary", _summary, "layers, parameters, operations, memory").add_argument("--batch", type=int, default=1)
+    command("summary", _summary, "layers, parameters, operations, memory").add_argument("--batch", type=_count, default=1)
     _training_options(command("train", _train, "train a network"))
     evaluation = command("eval", _eval, "how well a network does on the data for testing")
     evaluation.add_argument("--data", required=True)
-    evaluation.add_argument("--batch", type=int, default=64)
-    evaluation.add_argument("--limit", type=int, default=0)
+    evaluation.add_argument("--batch", type=_count, default=64)
+    evaluation.add_argument("--limit", type=_count, default=0, help="look at so many rows at most")
     exporting = command("export", _export, "write a network as MindIR or ONNX")
     exporting.add_argument("--format", choices=("MINDIR", "ONNX"), default="MINDIR")
-    exporting.add_argument("--batch", type=int, default=1)
+    exporting.add_argument("--batch", type=_count, default=1)
     exporting.add_argument("--out", help="the file; without an ending, the format's is added")
-    command("predict", _predict, "what a network says about a file").add_argument("file")
+    command("predict", _predict, "what a network says about a file").add_argument("file", help="networks that make images write it")
     return parser
+
+
+def _count(text: str) -> int:
+    """A positive whole number, for argparse."""
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"must be a positive whole number, but is {text}")
+    return int(text)
+
+
+def _rate(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0.0
+    if not 0 < found < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a positive number, but is {text}")
+    return found
 
 
 def _training_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", required=True, help="a folder or file, or 'synthetic'")
     parser.add_argument("--out", default="", help="the folder of weights, summaries and the state to resume from")
     for option in ("epochs", "batch"):
-        parser.add_argument(f"--{option}", type=int)
-    parser.add_argument("--rate", type=float, help="the highest learning rate")
+        parser.add_argument(f"--{option}", type=_count)
+    parser.add_argument("--rate", type=_rate, help="the highest learning rate")
     parser.add_argument("--optimizer", choices=("momentum", "rmsprop", "adam", "adamw", "lamb"))
-    parser.add_argument("--limit", type=int, default=0, help="train on so many rows at most")
+    parser.add_argument("--limit", type=_count, default=0, help="train on so many rows at most")
     parser.add_argument("--amp", choices=("O0", "O1", "O2", "O3", "auto"), default="O0", help="mixed precision")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--devices", type=int, default=1, help="cut the step over so many devices")
+    parser.add_argument("--devices", type=_count, default=1, help="cut the step over so many devices")
     parser.add_argument("--parallel", choices=("data", "auto"), default="data", help="how it is cut")
 
 
@@ -101,9 +118,6 @@ def _summary(given: argparse.Namespace) -> None:
 def _train(given: argparse.Namespace) -> None:
     entry = registry.entry(given.name)
     changed = {k: getattr(given, k) for k in ("epochs", "batch", "rate", "optimizer") if getattr(given, k) is not None}
-    for option, value in changed.items():
-        if option != "optimizer" and value <= 0:
-            raise ValueError(f"--{option} must be positive, but is {value}.")
     set_seed(given.seed)
     net = _network(given)
     if given.devices > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import mindspore.dataset as ds
 from mindspore import ops
 from mindspore.common.tensor import Tensor
 from mindspore.model_zoo.recipe import Recipe
-from mindspore.model_zoo.tasks.task import SYNTHETIC, Task
+from mindspore.model_zoo.tasks.task import SYNTHETIC, Task, existing
 from mindspore.nn.cell import Cell
 
 
@@ -50,7 +51,7 @@ class Clicks(Task):
 
     def _read(self, place: str, fields: int, vocabulary: int, numbers: int, training: bool, limit: int) -> tuple[np.ndarray, ...]:
         """Every tenth row is for testing."""
-        rows = np.loadtxt(self.folder(place), delimiter=",", dtype=np.float64, ndmin=2)
+        rows = _table(self.file(place))
         if rows.shape[1] != fields + numbers + 1:
             more = f", {numbers} numbers" if numbers else ""
             raise ValueError(f"'{place}' has {rows.shape[1]} columns, but the network takes {fields} fields{more} and the click.")
@@ -59,6 +60,21 @@ class Clicks(Task):
             raise ValueError(f"'{place}' must have numbers from 0 to {vocabulary - 1}, and 0 or 1 in the last column.")
         chosen = np.flatnonzero((np.arange(len(rows)) % 10 == 9) != training)[: limit or None]
         return features[chosen].astype(np.int32), measured[chosen].astype(np.float32), clicked[chosen].astype(np.float32)
+
+    def predict(self, net: Cell, file: str) -> str:
+        """The share of users who click, for each row; the last column may be missing."""
+        fields, numbers = net.takes[0].shape[0], getattr(net, "numbers", 0)
+        rows = _table(existing(file))
+        if rows.shape[1] not in (fields + numbers, fields + numbers + 1):
+            raise ValueError(f"'{file}' has {rows.shape[1]} columns, but the network takes {fields + numbers}.")
+        features = rows[:, :fields]
+        if (features % 1).any() or features.min() < 0 or features.max() >= net.vocabulary:
+            raise ValueError(f"'{file}' must have numbers from 0 to {net.vocabulary - 1} in its first {fields} columns.")
+        inputs = [Tensor(features.astype(np.int32))]
+        inputs += [Tensor(rows[:, fields : fields + numbers].astype(np.float32))] if numbers else []
+        net.set_train(False)
+        shares = ops.sigmoid(net(*inputs)).asnumpy()
+        return "\n".join(f"row {n + 1}: {share:.3f}" for n, share in enumerate(shares))
 
     def evaluate(self, net: Cell, data: Any) -> float:
         """How often a clicked row scores higher than one that was not clicked, by ranks."""
@@ -71,6 +87,16 @@ class Clicks(Task):
         ranks[score.argsort(kind="stable")] = np.arange(1, len(score) + 1)
         count = int(clicked.sum())
         return float((ranks[clicked].sum() - count * (count + 1) / 2) / (count * (len(score) - count)))
+
+
+def _table(file: Path) -> np.ndarray:
+    try:
+        rows = np.loadtxt(file, delimiter=",", dtype=np.float64, ndmin=2)
+    except ValueError as error:
+        raise ValueError(f"'{file}' is no CSV file of numbers: {error}.") from None
+    if not rows.size:
+        raise ValueError(f"'{file}' has no rows.")
+    return rows
 
 
 def tastes(count: int, fields: int, vocabulary: int, numbers: int, seed: int) -> tuple[np.ndarray, ...]:

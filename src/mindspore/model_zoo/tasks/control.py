@@ -12,7 +12,7 @@ import numpy as np
 
 import mindspore.dataset as ds
 from mindspore.model_zoo.recipe import Recipe
-from mindspore.model_zoo.tasks.task import SYNTHETIC, OwnLoss, Task
+from mindspore.model_zoo.tasks.task import SYNTHETIC, OwnLoss, Task, existing
 from mindspore.nn.cell import Cell
 
 GAMES, LONGEST = 16, 500
@@ -86,6 +86,17 @@ class Control(Task):
             raise ValueError(f"Networks for control want {self.wanted} as data, but got '{place}'.")
         if net.takes[0].shape != (4,) or net.actions != 2:
             raise ValueError("The game shows 4 numbers and has 2 actions, but the network was made for others.")
+
+    def predict(self, net: Cell, file: str) -> str:
+        """The move at each line 'place,speed,angle,turning' of a CSV file."""
+        try:
+            seen = np.loadtxt(existing(file), delimiter=",", dtype=np.float32, ndmin=2)
+        except ValueError:
+            seen = np.zeros((0, 0), np.float32)
+        if seen.shape[1:] != net.takes[0].shape:
+            raise ValueError(f"'{file}' must have lines of {net.takes[0].shape[0]} numbers: place, speed, angle and turning of the pole.")
+        net.set_train(False)
+        return "\n".join("right" if action else "left" for action in net.act(seen))
 
     def evaluate(self, net: Cell, data: Any) -> float:
         """How many moves games last, of at most 500, when the network always takes the action it prefers."""

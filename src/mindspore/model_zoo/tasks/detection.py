@@ -20,7 +20,7 @@ from mindspore.dataset import vision
 from mindspore.model_zoo.boxes import array_overlaps, keep_best
 from mindspore.model_zoo.recipe import Recipe
 from mindspore.model_zoo.tasks.images import fitted, is_mnist, source
-from mindspore.model_zoo.tasks.task import SYNTHETIC, OwnLoss, Task
+from mindspore.model_zoo.tasks.task import SYNTHETIC, OwnLoss, Task, decoded, existing
 from mindspore.nn.cell import Cell
 
 ROOM = 8  # objects of an image that made-up data has room for; COCO's files get the most that an image has
@@ -72,7 +72,7 @@ class Detection(Task):
 
     def predict(self, net: Cell, file: str) -> str:
         channels, size, _ = net.takes[0].shape
-        image = fitted(vision.Decode()(np.frombuffer(self.folder(file).read_bytes(), np.uint8)), channels, size)
+        image = fitted(decoded(existing(file)), channels, size)
         net.set_train(False)
         with context.local_context(mode=context.PYNATIVE_MODE):
             boxes, scores = (t.asnumpy()[0] for t in net.detect(Tensor(image[None]))[:2])

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import mindspore.dataset as ds
 from mindspore import context
+from mindspore.common.tensor import Tensor
 from mindspore.dataset import vision
 from mindspore.model_zoo.recipe import Recipe
 from mindspore.model_zoo.tasks.images import ENDINGS, fitted, source
-from mindspore.model_zoo.tasks.task import SYNTHETIC, OwnLoss, Task
+from mindspore.model_zoo.tasks.task import SYNTHETIC, OwnLoss, Task, decoded, existing, pixels
 from mindspore.nn.cell import Cell
 
 
@@ -44,6 +46,17 @@ class Generation(Task):
         real = np.concatenate([image.asnumpy() for (image,) in data.create_tuple_iterator(num_epochs=1)])[:512]
         with context.local_context(mode=context.PYNATIVE_MODE):
             return unlike(net.generate(256).asnumpy(), real)
+
+    def predict(self, net: Cell, file: str) -> str:
+        """Sixteen new images, side by side in the file, which must not be there yet."""
+        if Path(file).exists() or Path(file).suffix.lower() != ".png":
+            raise ValueError(f"Networks for {self.name} write what they make: '{file}' must end in .png and not be there yet.")
+        net.set_train(False)
+        with context.local_context(mode=context.PYNATIVE_MODE):
+            made = net.generate(16).asnumpy()
+        sheet = np.concatenate([np.concatenate([pixels(image) for image in made[i : i + 4]], 1) for i in range(0, 16, 4)])
+        vision.write_png(file, sheet)
+        return f"wrote {file}"
 
 
 def unlike(made: np.ndarray, real: np.ndarray) -> float:
@@ -80,7 +93,7 @@ class ImageTranslation(Task):
             files = sorted(f for f in folder.iterdir() if f.suffix.lower() in ENDINGS) if folder.is_dir() else []
             if not files:
                 raise ValueError(f"In '{place}' there must be {self.wanted}.")
-            kinds.append([fitted(vision.Decode()(np.fromfile(f, np.uint8)), channels, size) for f in files[: limit or None]])
+            kinds.append([fitted(decoded(f), channels, size) for f in files[: limit or None]])
         count = min(map(len, kinds))
         return np.stack(kinds[0][:count]), np.stack(kinds[1][:count])
 
@@ -91,6 +104,14 @@ class ImageTranslation(Task):
             made.append(net(first).asnumpy())
             real.append(second.asnumpy())
         return unlike(np.concatenate(made)[:256], np.concatenate(real)[:512])
+
+    def predict(self, net: Cell, file: str) -> str:
+        """The image as one of the other kind, written beside it."""
+        source, (channels, size, _) = existing(file), net.shape
+        net.set_train(False)
+        target = source.with_suffix(".translated.png")
+        vision.write_png(str(target), pixels(net(Tensor(fitted(decoded(source), channels, size)[None])).asnumpy()[0]))
+        return f"wrote {target}"
 
 
 def discs(count: int, channels: int, size: int, seed: int) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zipfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import mindspore.dataset as ds
 from mindspore import ops
 from mindspore.common.tensor import Tensor
 from mindspore.model_zoo.recipe import Recipe
-from mindspore.model_zoo.tasks.task import SYNTHETIC, Task
+from mindspore.model_zoo.tasks.task import SYNTHETIC, Task, existing
 from mindspore.nn.cell import Cell
 
 UNKNOWN = -1
@@ -43,10 +45,7 @@ class Graphs(Task):
         if place == SYNTHETIC:
             x, edges, labels, known = communities(nodes, features, net.num_classes)
         else:
-            with np.load(self.folder(place), allow_pickle=False) as stored:
-                if set(stored.files) != {"features", "edges", "labels", "known"}:
-                    raise ValueError(f"'{place}' has {sorted(stored.files)}; wanted is {self.wanted}.")
-                x, edges, labels, known = (stored[k] for k in ("features", "edges", "labels", "known"))
+            x, edges, labels, known = _read(self.file(place), ("features", "edges", "labels", "known"))
         if x.shape != (nodes, features) or edges.shape != (nodes, nodes) or labels.shape != (nodes,):
             raise ValueError(f"The network takes {nodes} nodes with {features} features, but the data has {x.shape}.")
         if labels.max() >= net.num_classes:
@@ -61,6 +60,28 @@ class Graphs(Task):
         features, edges, labels = next(data.create_tuple_iterator(num_epochs=1))
         found, wanted = net(features, edges).asnumpy().argmax(-1), labels.asnumpy()
         return float((found == wanted)[wanted != UNKNOWN].mean())
+
+    def predict(self, net: Cell, file: str) -> str:
+        """The class of each node."""
+        features, edges = _read(existing(file), ("features", "edges"))
+        wanted = tuple(takes.shape for takes in net.takes)
+        if (features.shape, edges.shape) != wanted:
+            raise ValueError(f"The network takes features and edges of {wanted}, but '{file}' has {(features.shape, edges.shape)}.")
+        net.set_train(False)
+        found = net(Tensor(features[None].astype(np.float32)), Tensor(edges[None].astype(np.int32))).asnumpy()[0].argmax(-1)
+        return "\n".join(f"node {n}: class {c}" for n, c in enumerate(found))
+
+
+def _read(file: Path, names: tuple[str, ...]) -> tuple[np.ndarray, ...]:
+    """Arrays of an .npz file."""
+    try:
+        with np.load(file, allow_pickle=False) as stored:
+            missing = set(names) - set(stored.files)
+            if not missing:
+                return tuple(stored[name] for name in names)
+    except (ValueError, EOFError, zipfile.BadZipFile):
+        raise ValueError(f"'{file}' is no .npz file that can be read.") from None
+    raise ValueError(f"'{file}' lacks {sorted(missing)}; wanted is {Graphs.wanted}.")
 
 
 def communities(nodes: int, features: int, classes: int) -> tuple[np.ndarray, ...]:

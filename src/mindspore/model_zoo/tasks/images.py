@@ -13,7 +13,7 @@ from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.dataset import transforms, vision
 from mindspore.model_zoo.recipe import Recipe
-from mindspore.model_zoo.tasks.task import SYNTHETIC, Task
+from mindspore.model_zoo.tasks.task import SYNTHETIC, Task, decoded, existing
 from mindspore.nn.cell import Cell
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -79,7 +79,7 @@ class Images(Task):
 
     def predict(self, net: Cell, file: str) -> str:
         channels, size, _ = net.takes[0].shape
-        image = vision.Decode()(np.frombuffer(self.folder(file).read_bytes(), np.uint8))
+        image = decoded(existing(file))
         for step in [vision.Resize((size, size)), *_scaled(channels)]:
             image = step(image)
         net.set_train(False)

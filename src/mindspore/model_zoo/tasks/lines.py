@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 import mindspore.dataset as ds
+from mindspore.common.tensor import Tensor
 from mindspore.dataset import vision
 from mindspore.model_zoo.recipe import Recipe
 from mindspore.model_zoo.tasks.images import is_mnist, source
-from mindspore.model_zoo.tasks.task import SYNTHETIC, OwnLoss, Task
+from mindspore.model_zoo.tasks.task import SYNTHETIC, OwnLoss, Task, decoded, existing
 from mindspore.nn.cell import Cell
 
 SYMBOLS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -50,8 +51,7 @@ class Lines(Task):
             word = pair[-1].lower()
             if len(pair) != 2 or not word or set(word) - set(SYMBOLS[:classes]):
                 raise ValueError(f"'{table}' has the line {pair}; a text is of the symbols {SYMBOLS[:classes]}.")
-            pixels = vision.Resize(shape[1:])(vision.Decode()(np.fromfile(folder / pair[0], np.uint8)))
-            images.append(pixels.mean(2)[None].repeat(shape[0], 0) / 127.5 - 1)
+            images.append(_fitted(existing(str(folder / pair[0])), shape))
             words.append([SYMBOLS.index(c) for c in word])
         return _columns(images, words)
 
@@ -65,6 +65,16 @@ class Lines(Task):
         if not total:
             raise ValueError("There is nothing to evaluate: the data has no rows.")
         return right / total
+
+    def predict(self, net: Cell, file: str) -> str:
+        net.set_train(False)
+        image = _fitted(existing(file), net.takes[0].shape)[None].astype(np.float32)
+        return "".join(SYMBOLS[k] for k in net.read(Tensor(image))[0]) or "nothing to read"
+
+
+def _fitted(file: Path, shape: tuple[int, ...]) -> np.ndarray:
+    """A file's image, grey, in the size that the network takes."""
+    return vision.Resize(shape[1:])(decoded(file)).mean(2)[None].repeat(shape[0], 0) / 127.5 - 1
 
 
 def _columns(images: list[np.ndarray], words: list[list[int]]) -> tuple[np.ndarray, ...]:
@@ -98,7 +108,7 @@ def numbers(folder: Path, count: int, shape: tuple[int, ...], training: bool) ->
     channels, high, wide = shape
     side = wide // 4
     kept: dict[int, list[np.ndarray]] = {d: [] for d in range(10)}
-    for image, kind in source(folder, training).take(4096).create_tuple_iterator(num_epochs=1, output_numpy=True):
+    for image, kind in source(folder, training).take(max(4096, 2 * count)).create_tuple_iterator(num_epochs=1, output_numpy=True):
         kept[int(kind)].append(vision.Resize((high, side))(image.astype(np.uint8)).reshape(high, side) / 255.0)
     rng = np.random.default_rng(int(training))
     return _written(count, 10, channels, high, wide, rng, lambda kind: kept[kind][rng.integers(len(kept[kind]))])

@@ -11,7 +11,7 @@ from mindspore import ops
 from mindspore.common.tensor import Tensor
 from mindspore.dataset import vision
 from mindspore.model_zoo.recipe import Recipe
-from mindspore.model_zoo.tasks.task import SYNTHETIC, Task
+from mindspore.model_zoo.tasks.task import SYNTHETIC, Task, decoded, existing
 from mindspore.nn.cell import Cell
 
 
@@ -52,12 +52,11 @@ class Segmentation(Task):
         chosen = [f for i, f in enumerate(files) if (i % 10 == 9) != training][: limit or None]
         images, masks = [], []
         for file in chosen:
-            image = vision.Resize((size, size))(vision.Decode()(np.fromfile(file, np.uint8)))
-            mask = vision.Decode()(np.fromfile(folder / "masks" / file.name, np.uint8))
+            mask = decoded(folder / "masks" / file.name)
             mask = vision.Resize((size, size), vision.Inter.NEAREST)(mask)[:, :, 0]
             if mask.max() >= classes:
                 raise ValueError(f"The mask {file.name} has the class {mask.max()}, but the network has {classes} classes.")
-            images.append((image[:, :, :channels].transpose(2, 0, 1) / np.float32(127.5) - 1).astype(np.float32))
+            images.append(_fitted(decoded(file), channels, size))
             masks.append(mask.astype(np.int32))
         return np.stack(images), np.stack(masks)
 
@@ -71,6 +70,22 @@ class Segmentation(Task):
                 both[c] += ((found == c) & (wanted == c)).sum()
                 either[c] += ((found == c) | (wanted == c)).sum()
         return float((both[either > 0] / either[either > 0]).mean())
+
+    def predict(self, net: Cell, file: str) -> str:
+        """The share of each class; the mask, a grey level for each class, is written beside the file."""
+        channels, size, _ = net.takes[0].shape
+        source = existing(file)
+        net.set_train(False)
+        mask = net(Tensor(_fitted(decoded(source), channels, size)[None])).asnumpy()[0].argmax(0)
+        target = source.with_suffix(".mask.png")
+        vision.write_png(str(target), (mask * (255 // max(1, net.num_classes - 1))).astype(np.uint8))
+        shares = [f"class {c}: {(mask == c).mean():.3f} of the pixels" for c in range(net.num_classes) if (mask == c).any()]
+        return "\n".join([*shares, f"wrote {target}"])
+
+
+def _fitted(image: np.ndarray, channels: int, size: int) -> np.ndarray:
+    image = vision.Resize((size, size))(image)
+    return (image[:, :, :channels].transpose(2, 0, 1) / np.float32(127.5) - 1).astype(np.float32)
 
 
 def discs(count: int, classes: int, channels: int, size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

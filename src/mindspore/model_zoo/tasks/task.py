@@ -6,10 +6,34 @@ import abc
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from mindspore.dataset import vision
 from mindspore.model_zoo.recipe import Recipe
 from mindspore.nn.cell import Cell
 
 SYNTHETIC = "synthetic"
+
+
+def existing(file: str) -> Path:
+    """A file to predict something about."""
+    path = Path(file)
+    if not path.is_file():
+        raise ValueError(f"There is no file '{file}'" + (": it is a folder." if path.is_dir() else "."))
+    return path
+
+
+def decoded(file: Path) -> np.ndarray:
+    """The pixels of an image file, (height, width, 3) bytes."""
+    try:
+        return vision.Decode()(np.frombuffer(file.read_bytes(), np.uint8))
+    except RuntimeError:
+        raise ValueError(f"'{file}' is no image that can be read, or it is damaged.") from None
+
+
+def pixels(image: np.ndarray) -> np.ndarray:
+    """An image (channels, height, width) from −1 to 1 as bytes, channels last."""
+    return np.clip(127.5 * (image.transpose(1, 2, 0) + 1), 0, 255).round().astype(np.uint8)
 
 
 class OwnLoss(Cell):
@@ -50,7 +74,7 @@ class Task(abc.ABC):
         return {}
 
     def predict(self, net: Cell, file: str) -> str:
-        """What the network says about a file, in words."""
+        """What the network says about a file, in words. Networks that make images write them."""
         raise ValueError(f"Networks for {self.name} have no prediction for a single file.")
 
     def folder(self, place: str) -> Path:
@@ -61,4 +85,11 @@ class Task(abc.ABC):
                 f"There is no data at '{place}'. Networks for {self.name} want {self.wanted}; "
                 f"'{SYNTHETIC}' makes up data to try them."
             )
+        return path
+
+    def file(self, place: str) -> Path:
+        """The file with data."""
+        path = self.folder(place)
+        if not path.is_file():
+            raise ValueError(f"'{place}' is a folder, but networks for {self.name} want {self.wanted}.")
         return path

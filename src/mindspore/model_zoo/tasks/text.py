@@ -15,10 +15,11 @@ import mindspore.dataset as ds
 from mindspore import ops
 from mindspore.common.tensor import Tensor
 from mindspore.model_zoo.recipe import Recipe
-from mindspore.model_zoo.tasks.task import SYNTHETIC, Task
+from mindspore.model_zoo.tasks.task import SYNTHETIC, Task, existing
 from mindspore.nn.cell import Cell
 
 BYTES = 256
+FOLLOWING = 64  # bytes by which `predict` continues a text
 UNSEEN = -100  # the label of places that do not count
 
 
@@ -53,8 +54,8 @@ class Tokens(Task):
         return TokenLoss(net, recipe.label_smoothing)
 
     def data(self, place: str, net: Cell, batch: int, training: bool, limit: int = 0) -> Any:
-        if place != SYNTHETIC and net.vocabulary < BYTES:
-            raise ValueError(f"Texts are read as bytes, which needs a vocabulary of {BYTES}, but the network has {net.vocabulary}.")
+        if place != SYNTHETIC:
+            _check_vocabulary(net)
         columns = self.rows(place, net, training, limit or 2048)
         names = [f"column{i}" for i in range(len(columns))]
         return ds.NumpySlicesDataset(columns, names, shuffle=training).batch(batch, drop_remainder=training)
@@ -73,7 +74,7 @@ class Tokens(Task):
 
     def windows(self, place: str, length: int, training: bool, limit: int) -> np.ndarray:
         """Pieces of a text file; the last tenth is for testing."""
-        text = np.frombuffer(self.folder(place).read_bytes(), np.uint8)
+        text = np.frombuffer(self.file(place).read_bytes(), np.uint8)
         border = text.size * 9 // 10
         part = text[:border] if training else text[border:]
         count = part.size // length
@@ -101,6 +102,17 @@ class Language(Tokens):
             found = self.windows(place, length, training, limit)
         return found[:, :-1], found[:, 1:]
 
+    def predict(self, net: Cell, file: str) -> str:
+        """The text and how it goes on: each time the likeliest byte."""
+        text = list(_bytes_of(net, file))
+        length = net.takes[0].shape[0]
+        net.set_train(False)
+        for _ in range(FOLLOWING):
+            seen = text[-length:]
+            row = np.array([seen + [0] * (length - len(seen))], np.int32)
+            text.append(int(net(Tensor(row)).asnumpy()[0, len(seen) - 1, :BYTES].argmax()))
+        return bytes(text).decode(errors="replace")
+
 
 class MaskedWords(Tokens):
     """15 % of the places count: 8 of 10 are masked, 1 is another token, 1 stays. The mask is the last of the vocabulary."""
@@ -120,6 +132,18 @@ class MaskedWords(Tokens):
         shown = np.where(chosen & (fate >= 0.9), rng.integers(0, mask, found.shape), shown)
         return shown.astype(np.int32), np.where(chosen, found, UNSEEN).astype(np.int32)
 
+    def predict(self, net: Cell, file: str) -> str:
+        """The text, with a guess for each '_'."""
+        length = net.takes[0].shape[0]
+        text = np.frombuffer(_bytes_of(net, file)[:length], np.uint8).astype(np.int32)
+        hidden = text == ord("_")
+        if not hidden.any():
+            raise ValueError(f"In '{file}' there is no '_' to be guessed within {length} bytes.")
+        row = np.pad(np.where(hidden, net.vocabulary - 1, text), (0, length - text.size)).astype(np.int32)
+        net.set_train(False)
+        guessed = net(Tensor(row[None])).asnumpy()[0, : text.size, :BYTES].argmax(-1)
+        return bytes(np.where(hidden, guessed, text).astype(np.uint8)).decode(errors="replace")
+
 
 class TextClasses(Tokens):
     name = "text classes"
@@ -134,11 +158,19 @@ class TextClasses(Tokens):
             own = rng.integers(0, share, (limit, length)) + share * label[:, None]
             other = rng.integers(0, net.vocabulary, (limit, length))
             return np.where(rng.random((limit, length)) < 0.5, own, other).astype(np.int32), label.astype(np.int32)
-        lines = _lines(self.folder(place), training, limit)
+        lines = _lines(self.file(place), training, limit)
         labels = np.array([int(first) for first, _ in lines], np.int32)
         if labels.min() < 0 or labels.max() >= net.num_classes:
             raise ValueError(f"'{place}' has the classes {labels.min()} to {labels.max()}, but the network has {net.num_classes}.")
         return np.stack([_padded(text, length) for _, text in lines]), labels
+
+    def predict(self, net: Cell, file: str) -> str:
+        """The likeliest class of each line."""
+        lines = _bytes_of(net, file).decode(errors="replace").splitlines()
+        rows = np.stack([_padded(line, net.takes[0].shape[0]) for line in lines])
+        net.set_train(False)
+        shares = ops.softmax(net(Tensor(rows)), 1).asnumpy()
+        return "\n".join(f"class {s.argmax()}: {s.max():.3f}  {line[:60]}" for s, line in zip(shares, lines))
 
 
 class AnswerLoss(Cell):
@@ -174,7 +206,7 @@ class Answers(Tokens):
 
     def _read(self, place: str, length: int, training: bool, limit: int) -> tuple[np.ndarray, ...]:
         ids, segments, ends = [], [], []
-        for question, rest in _lines(self.folder(place), training, limit):
+        for question, rest in _lines(self.file(place), training, limit):
             text, _, answer = rest.partition("\t")
             first = text.encode().find(answer.encode())
             if not answer or first < 0:
@@ -201,6 +233,23 @@ class Answers(Tokens):
         return right / total
 
 
+    def predict(self, net: Cell, file: str) -> str:
+        """The answer of each line 'QUESTION<tab>TEXT'."""
+        length, found = net.takes[0].shape[0], []
+        net.set_train(False)
+        for line in _bytes_of(net, file).decode(errors="replace").splitlines():
+            question, tab, text = line.partition("\t")
+            if not tab:
+                raise ValueError(f"A line of '{file}' has no tab between question and text: {line[:60]!r}.")
+            row, begin = _padded(f"{question}\0{text}", length), len(question.encode()) + 1
+            segments = (np.arange(length) >= begin).astype(np.int32)
+            scores = net(Tensor(row[None]), Tensor(segments[None])).asnumpy()[0]
+            first = begin + int(scores[begin:, 0].argmax())
+            last = first + int(scores[first:, 1].argmax())
+            found.append(bytes(row[first : last + 1].astype(np.uint8)).decode(errors="replace").rstrip("\0"))
+        return "\n".join(found)
+
+
 def _marked(count: int, length: int, vocabulary: int, seed: int) -> tuple[np.ndarray, ...]:
     """Texts without repetition; the question names the first and the last token of the answer."""
     rng = np.random.default_rng(seed)
@@ -225,11 +274,38 @@ class Translation(Tokens):
             source = rng.integers(1, net.vocabulary, (limit, length)).astype(np.int32)
             target = source[:, ::-1].copy()
         else:
-            pairs = _lines(self.folder(place), training, limit)
+            pairs = _lines(self.file(place), training, limit)
             source = np.stack([_padded(first, length) for first, _ in pairs])
             target = np.stack([_padded(second, length) for _, second in pairs])
         shifted = np.concatenate((np.zeros_like(target[:, :1]), target[:, :-1]), 1)
         return source, shifted, target
+
+    def predict(self, net: Cell, file: str) -> str:
+        """Each line translated, byte by byte, each time the likeliest."""
+        lines = _bytes_of(net, file).decode(errors="replace").splitlines()
+        length = net.takes[0].shape[0]
+        source = Tensor(np.stack([_padded(line, length) for line in lines]))
+        target = np.zeros((len(lines), length + 1), np.int32)
+        net.set_train(False)
+        for place in range(length):
+            target[:, place + 1] = net(source, Tensor(target[:, :-1])).asnumpy()[:, place, :BYTES].argmax(-1)
+        return "\n".join(bytes(row[1:].astype(np.uint8)).split(b"\0")[0].decode(errors="replace") for row in target)
+
+
+def _check_vocabulary(net: Cell) -> None:
+    if net.vocabulary < BYTES:
+        raise ValueError(
+            f"Texts are read as bytes, which needs a vocabulary of {BYTES}, but the network has {net.vocabulary}: --set vocabulary={BYTES}"
+        )
+
+
+def _bytes_of(net: Cell, file: str) -> bytes:
+    """A text to predict something about."""
+    _check_vocabulary(net)
+    text = existing(file).read_bytes()
+    if not text.strip():
+        raise ValueError(f"'{file}' is empty.")
+    return text
 
 
 def _lines(file: Path, training: bool, limit: int) -> list[tuple[str, str]]:
