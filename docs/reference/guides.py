@@ -15,8 +15,11 @@ from reference.html import document, esc
 DOCS = Path(__file__).resolve().parents[1]
 #: the front page: (title, pages); a page's title is its first heading
 SHELVES = (
-    ("Learn", ("tutorial/README.md", "from_pytorch.md", "model_zoo.md", "labeling.md")),
-    ("Use", ("running.md", "files.md", "debugging.md", "parallel.md", "launching.md", "kernels.md", "torch_api_map.md")),
+    ("Learn", ("quick_start.md", "tutorial/README.md", "from_pytorch.md", "model_zoo.md", "labeling.md")),
+    (
+        "Use",
+        ("running.md", "files.md", "debugging.md", "performance.md", "tuning.md", "parallel.md", "launching.md", "kernels.md", "torch_api_map.md"),
+    ),
     ("Understand", ("architecture.md", "federated_security.md", "fuzzing.md")),
 )
 
@@ -38,7 +41,17 @@ class Guide:
     def page(self) -> str:
         root = "../" * self.place.count("/")
         body = MarkdownIt("commonmark").enable("table").render(self.source.read_text(encoding="utf-8"))
-        return document(self.title, root, [re.sub(r'href="([^"#:]+\.md)(#[^"]*)?"', self._link, body)])
+        return document(self.title, root, [re.sub(r'href="([^"#:]+\.md)(#[^"]*)?"', self._link, body), self._neighbours()])
+
+    def _neighbours(self) -> str:
+        """Links to the lessons before and after, in a folder of numbered pages."""
+        lessons = sorted(self.source.parent.glob("[0-9]*.md"))
+        if self.source not in lessons:
+            return ""
+        number = lessons.index(self.source)
+        near = [Guide(lessons[n]) for n in (number - 1, number + 1) if 0 <= n < len(lessons)]
+        links = [f'<a href="{Path(g.place).name}">{esc(g.title)}</a>' for g in near]
+        return f"<p><a href=\"index.html\">All lessons</a> · {' · '.join(links)}</p>"
 
     def _link(self, match: re.Match) -> str:
         """Links between pages; one out of the site (to a README of the sources) shows its path."""

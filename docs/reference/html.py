@@ -78,6 +78,8 @@ class Site:
         ]
         body = [
             "<h1>MindSpore, rebuilt in Python</h1>",
+            "<p>A framework for deep learning with two modes of one meaning: eager while you write, compiled to native code when you "
+            "run. Around it: data pipelines, a model zoo, a dashboard, a server, a runtime for small devices, federated learning.</p>",
             *shelves,
             '<h2 id="reference">API reference</h2>',
             "<p>Every public name, with its arguments and an example that is run as a test.</p>",

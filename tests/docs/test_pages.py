@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+import mindspore as ms
+import mindspore.dataset as ds
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.M | re.S)
@@ -32,6 +35,7 @@ def blocks(page):
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: str(page.relative_to(ROOT)))
 def test_blocks_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MS_COMPILER_CACHE_PATH", str(tmp_path / "cache"))
     (tmp_path / "mnist").symlink_to(ROOT / "examples" / "data" / "mnist")
     names = {"__name__": "page"}
     for line, code, expected in blocks(page):
@@ -41,6 +45,24 @@ def test_blocks_run(page, tmp_path, monkeypatch):
             exec(program, names)
         if expected is not None:
             assert written.getvalue().rstrip() == expected.rstrip(), f"{page.name}:{line}"
+
+
+@pytest.fixture(autouse=True)
+def settings_as_before():
+    """Pages change settings, as their readers do."""
+    data = ds.config.get_num_parallel_workers(), ds.config.get_prefetch_size()
+    with ms.context.local_context():
+        yield
+    ds.config.set_num_parallel_workers(data[0])
+    ds.config.set_prefetch_size(data[1])
+
+
+def test_every_page_is_on_a_shelf_of_the_front_page(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    from reference import guides
+
+    shown = {page for _, pages in guides.SHELVES for page in pages}
+    assert shown == {p.name for p in (ROOT / "docs").glob("*.md")} | {"tutorial/README.md"}
 
 
 def test_links_between_pages_lead_somewhere():

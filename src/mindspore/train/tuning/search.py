@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import os
 import statistics
 import time
@@ -109,7 +110,7 @@ def _datasets(dataset: Any, batches: Sequence[int]) -> dict[int, Callable[[], An
     for size in batches:
         if not isinstance(size, int) or isinstance(size, bool) or size < 1:
             raise ValueError(f"For 'auto_tune', 'batches' must be positive ints, but got {size!r}.")
-    return {size: lambda size=size: dataset(size) for size in batches}
+    return {size: functools.partial(dataset, size) for size in batches}
 
 
 def _some_batches(dataset: Any) -> Batches:
@@ -236,7 +237,8 @@ class _Search:
             best, after = begin, before
         found = min(statistics.median(after), statistics.median(before))
         bytes_ = self.need(best)
-        best = dataclasses.replace(best, **self.data_settings(best), sink=self.sinks(best))
+        workers, prefetch = self.data_settings(best)
+        best = dataclasses.replace(best, workers=workers, prefetch=prefetch, sink=self.sinks(best))
         return Tuning(best, statistics.median(before), found, tuple(self.trials), bytes=bytes_)
 
     def is_over(self) -> bool:
@@ -314,25 +316,25 @@ class _Search:
         return []
 
     # -- data ---------------------------------------------------------------------------------------------------------
-    def data_settings(self, best: Settings) -> dict[str, int]:
-        """Threads that make the data and batches made ahead; the defaults if these do, or if data costs little."""
+    def data_settings(self, best: Settings) -> tuple[int, int]:
+        """Threads that make the data and batches made ahead; 0 for a default that does, and if data costs little."""
         step = statistics.median(self.timed(best, 0.05))
         cores = os.cpu_count() or 1
         dataset = self.datasets[best.batch]()
         default = _data_time(dataset, 0, 0)
         if default < 0.2 * step or self.is_over():
-            return {}
-        found: dict[str, int] = {}
-        for name, choices in (("workers", sorted({1, cores // 2, cores, 2 * cores} - {0})), ("prefetch", (4, 64))):
-            times = {n: _data_time(dataset, **{"workers": 0, "prefetch": 0, **found, name: n}) for n in choices}
-            choice = min(times, key=times.__getitem__)
-            now = min(default, _data_time(dataset, **{"workers": 0, "prefetch": 0, **found}))
-            good = times[choice] < _BETTER * now
-            remark = f"a batch, of {default:.3f} ms: {'kept' if good else 'left'}"
-            self.trials.append(Trial(f"data {name} {choice}", times[choice], remark))
-            if good:
-                found[name], default = choice, times[choice]
-        return found
+            return 0, 0
+        by_workers = {n: _data_time(dataset, n, 0) for n in sorted({1, cores // 2, cores, 2 * cores} - {0})}
+        workers = self.quickest("workers", by_workers, min(default, _data_time(dataset, 0, 0)))
+        by_prefetch = {n: _data_time(dataset, workers, n) for n in (4, 64)}
+        return workers, self.quickest("prefetch", by_prefetch, min(by_workers.get(workers, default), _data_time(dataset, workers, 0)))
+
+    def quickest(self, name: str, times: dict[int, float], now: float) -> int:
+        """The quickest choice, or 0 if it brings too little."""
+        choice = min(times, key=times.__getitem__)
+        good = times[choice] < _BETTER * now
+        self.trials.append(Trial(f"data {name} {choice}", times[choice], f"a batch, of {now:.3f} ms: {'kept' if good else 'left'}"))
+        return choice if good else 0
 
     def sinks(self, best: Settings) -> bool:
         """Whether several steps a call are quicker. Steps of some milliseconds do not notice."""
