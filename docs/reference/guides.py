@@ -18,7 +18,8 @@ SHELVES = (
     ("Learn", ("quick_start.md", "tutorial/README.md", "from_pytorch.md", "model_zoo.md", "labeling.md")),
     (
         "Use",
-        ("running.md", "files.md", "debugging.md", "performance.md", "tuning.md", "parallel.md", "launching.md", "kernels.md", "torch_api_map.md"),
+        ("running.md", "files.md", "debugging.md", "performance.md", "tuning.md", "parallel.md", "launching.md", "kernels.md",
+         "torch_api_map.md"),
     ),
     ("Understand", ("architecture.md", "federated_security.md", "fuzzing.md")),
 )

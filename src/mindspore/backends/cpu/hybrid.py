@@ -55,6 +55,7 @@ from mindspore.compiler.hybrid.program import statements as all_statements
 
 _WORTH_THREADS = 50_000  # operations
 _WORTH_SEARCH = 2_000_000
+_ROUNDS = 3  # in which each schedule is timed
 _CHECKED = ("floordiv", "floormod", "div")  # by zero, Python raises for its own numbers
 
 
@@ -588,19 +589,24 @@ class Tuned:
     def __call__(self, arrays: Sequence[np.ndarray], places: Sequence[np.ndarray | None] = ()) -> tuple[np.ndarray, ...]:
         threads = openmp.threads() if self.work > _WORTH_THREADS else 1
         if self.kernel is None:
-            self.kernel = self.search(arrays, threads) if self.work > _WORTH_SEARCH else Kernel(self.program, schedules()[0])
+            self.kernel = self.search(arrays) if self.work > _WORTH_SEARCH else Kernel(self.program, schedules()[0])
         return self.kernel(arrays, threads, places)
 
-    def search(self, arrays: Sequence[np.ndarray], threads: int) -> Kernel:
-        """Every schedule is compiled and timed by turns; those that make the same code are tried once."""
+    def search(self, arrays: Sequence[np.ndarray]) -> Kernel:
+        """Every schedule is compiled and timed by turns; those that make the same code are tried once.
+
+        On one thread, by that thread's CPU time, into memory that is there already: neither what else the machine does nor
+        fresh pages decide.
+        """
         made: dict[Schedule, Kernel] = {}
         for schedule in schedules():
             kernel = Kernel(self.program, schedule)
             if kernel.tiled or not schedule.rows:
                 made[schedule] = kernel
-        for _ in range(3):
+        places = next(iter(made.values()))(arrays, 1)
+        for _ in range(_ROUNDS):
             for schedule, kernel in made.items():
-                begun = time.perf_counter()
-                kernel(arrays, threads)
-                self.tried[schedule] = min(self.tried.get(schedule, float("inf")), time.perf_counter() - begun)
+                begun = time.thread_time()
+                kernel(arrays, 1, places)
+                self.tried[schedule] = min(self.tried.get(schedule, float("inf")), time.thread_time() - begun)
         return made[min(self.tried, key=self.tried.__getitem__)]
