@@ -1,8 +1,9 @@
-"""What other packages' guards against NaN cost: `python rivals.py torch|jax CASE STEPS ROUNDS`, called by `watch.py`."""
+"""What other packages' guards against NaN cost: `python rivals.py torch|jax|tensorflow CASE STEPS ROUNDS`, called by `watch.py`."""
 
 from __future__ import annotations
 
 import sys
+import tempfile
 from pathlib import Path
 
 from turns import Turns
@@ -44,5 +45,24 @@ def jax(case, steps, rounds):
     print(f"8 {case}, JAX: plain {turns.said('plain')}; jax_debug_nans {turns.said('guarded', 'plain')}", flush=True)
 
 
+def tensorflow(case, steps, rounds):
+    """tfdbg: every tensor's health is written to files. Instrumented functions cannot take turns with plain ones: those come first."""
+    import tensorflow as tf
+    import tensorflow_cases
+
+    tf.config.threading.set_intra_op_parallelism_threads(2)
+    turns = Turns()
+    plain = getattr(tensorflow_cases, case)()
+    plain()
+    turns.take("plain", plain, steps * rounds)
+    with tempfile.TemporaryDirectory() as folder:
+        tf.debugging.experimental.enable_dump_debug_info(folder, tensor_debug_mode="FULL_HEALTH", circular_buffer_size=1000)
+        guarded = getattr(tensorflow_cases, case)()
+        guarded()
+        turns.take("guarded", guarded, steps * rounds)
+        tf.debugging.experimental.disable_dump_debug_info()
+    print(f"{case}, TensorFlow: plain {turns.said('plain')}; tfdbg {turns.said('guarded', 'plain')}", flush=True)
+
+
 if __name__ == "__main__":
-    {"torch": torch, "jax": jax}[sys.argv[1]](sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    {"torch": torch, "jax": jax, "tensorflow": tensorflow}[sys.argv[1]](sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

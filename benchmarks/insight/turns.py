@@ -35,13 +35,13 @@ class Turns:
     def take(self, way, step, steps):
         self.found.setdefault(way, []).extend(self.timing(step, steps))
 
-    def medians(self, way):
+    def middle(self, way, of=statistics.median):
         walls, used = zip(*self.found[way])
-        return statistics.median(walls), statistics.median(used)
+        return of(walls), of(used)
 
-    def said(self, way, beside=None):
-        wall, used = self.medians(way)
+    def said(self, way, beside=None, of=statistics.median):
+        wall, used = self.middle(way, of)
         if beside is None:
             return f"{1e3 * wall:.1f} ms ({1e3 * used:.1f} ms CPU)"
-        base, base_used = self.medians(beside)
+        base, base_used = self.middle(beside, of)
         return f"{1e3 * wall:.1f} ms ({wall / base - 1:+.1%}; CPU {used / base_used - 1:+.1%})"

@@ -14,8 +14,12 @@ import numpy as np
 
 
 @contextlib.contextmanager
-def atomic_write(path: str | os.PathLike, mode: str = "wb", permissions: int | None = None) -> Iterator[IO]:
+def atomic_write(
+    path: str | os.PathLike, mode: str = "wb", permissions: int | None = None, wait_for_disk: bool = True
+) -> Iterator[IO]:
     """Open a temporary file beside `path`; on success flush it to disk and rename it into place, else remove it.
+
+    Without `wait_for_disk` the file is whole for every process from then on, but perhaps not after a power failure.
 
     A symbolic link is followed: the file it names is replaced, and the link stays.
     """
@@ -25,7 +29,8 @@ def atomic_write(path: str | os.PathLike, mode: str = "wb", permissions: int | N
         with os.fdopen(handle, mode) as stream:
             yield stream
             stream.flush()
-            os.fsync(stream.fileno())
+            if wait_for_disk:
+                os.fsync(stream.fileno())
         if permissions is None:
             umask = os.umask(0)
             os.umask(umask)

@@ -50,9 +50,7 @@ class BadCount(Primitive):
         return _NUMBER
 
     def eval(self, xp: Any, *xs: Any) -> Any:
-        one, none = xp.asarray(np.float32(1)), xp.asarray(np.float32(0))
-        bad = [xp.where(xp.isfinite(x.astype(np.float32)), none, one) for x in xs]
-        return xp.sum(functools.reduce(operator.add, bad))
+        return xp.sum(functools.reduce(operator.add, [_bad(xp, x.astype(np.float32)) for x in xs]))
 
 
 class ScalarVector(Primitive):
@@ -66,6 +64,11 @@ class ScalarVector(Primitive):
 
     def eval(self, xp: Any, *numbers: Any) -> Any:
         return xp.stack([xp.reshape(n, ()) for n in numbers])
+
+
+def _bad(xp: Any, x: Any) -> Any:
+    """1 where an element is NaN or infinite, 0 elsewhere."""
+    return xp.where(xp.isfinite(x), xp.asarray(np.float32(0)), xp.asarray(np.float32(1)))
 
 
 def _count(xp: Any, flags: Any) -> Any:
@@ -85,7 +88,7 @@ def _apart(xp: Any, x: Any, before: Any, rtol: float, atol: float, equal_nan: bo
 
 
 _STATISTICS: dict[str, Any] = {
-    "bad": lambda xp, x, _: _count(xp, xp.logical_not(xp.isfinite(x))),
+    "bad": lambda xp, x, _: xp.sum(_bad(xp, x)),
     "zeros": lambda xp, x, _: _count(xp, x == 0),
     "sum": lambda xp, x, _: xp.sum(_finite(xp, x, 0)),
     "abs_sum": lambda xp, x, _: xp.sum(xp.abs(_finite(xp, x, 0))),

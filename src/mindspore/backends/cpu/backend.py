@@ -23,6 +23,7 @@ from mindspore.compiler.fuse.domain import Misfit
 from mindspore.compiler.fuse.expand import expand
 from mindspore.compiler.fuse.joins import join_parts
 from mindspore.compiler.fuse.loopir import Unsupported
+from mindspore.compiler.fuse.partial_sums import split_sums
 from mindspore.ir import FuncGraph
 from mindspore.prims.control import Call, Cond, While
 from mindspore.prims.stack import StackInit
@@ -85,7 +86,9 @@ class _Session:
         program = expand(graph, native.keep, self.flags)
         if self.flags.opt_level >= 2:
             join_parts(program)
-        weights = frozenset(i for i, p in enumerate(graph.parameters) if p.default is not None) - donated
+            split_sums(program)
+        changed = donated | graph.attrs.get("updates", {}).keys()  # by each call, in place or not
+        weights = frozenset(i for i, p in enumerate(graph.parameters) if p.default is not None) - changed
         if self.flags.opt_level >= 1:
             postops.absorb(program, native.plan, weights, self.finite)
         clustering = Clustering(program, self.flags)

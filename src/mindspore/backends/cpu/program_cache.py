@@ -76,7 +76,7 @@ def _contents(graph: FuncGraph) -> tuple:
         arguments = tuple(numbers[a.id] if a.id in numbers else _constant(a) for a in node.args)
         rows.append((_number(numbers, node), node.op.key(), arguments))
     output = numbers[graph.output.id] if graph.output.id in numbers else _constant(graph.output)
-    updates = tuple(sorted(graph.attrs.get("updates", {}).items())) if graph.attrs.get("record") else ()
+    updates = tuple(sorted(graph.attrs.get("updates", {}).items()))
     return graph.name, weights, inputs, tuple(rows), output, graph.attrs.get("record"), updates
 
 

@@ -2,7 +2,8 @@
 
 Values are visited in order; each tries to join the kernels that produce its operands. Two kernels join when no path
 between them leads through a third one (else they would wait for each other) and when the members share one loop nest
-(`Domain`) in which every reduction runs over the same axes. Constants and positions are recomputed wherever they are
+(`Domain`) in which every reduction runs over the same axes. What only makes numbers of a whole tensor then joins a kernel that
+reads the tensor anyway. Constants and positions are recomputed wherever they are
 used, and so (at level 3) are cheap values where that moves less memory.
 """
 
@@ -111,6 +112,7 @@ class Clustering:
             if value.op != "opaque":
                 cluster.levels = {value.id: "kept" if value.op == "reduce" else "whole"}
                 self._join(value)
+        self._share_passes()
         clusters = list(dict.fromkeys(c.root() for c in self._of.values()))
         if self.flags.opt_level >= 3:
             self._recompute(clusters)
@@ -131,15 +133,37 @@ class Clustering:
     def _join(self, value: Value) -> None:
         """Let a value join the kernels of its operands, the latest first."""
         for producer in sorted(self._of[value.id].sources, key=lambda c: -c.high):
-            producer, mine = producer.root(), self._of[value.id].root()
-            if producer is not mine and not producer.opaque and self._may_join(producer, mine):
-                producer.members = sorted((*producer.members, *mine.members), key=lambda m: self.order[m.id])
-                producer.low, producer.high = min(producer.low, mine.low), max(producer.high, mine.high)
-                producer.sources |= mine.sources
-                producer.readers |= mine.readers
-                producer.levels = self._new_levels
-                mine.parent = producer
-                producer.raise_reach(max(producer.reach, mine.reach))
+            self._try_to_join(producer.root(), self._of[value.id].root())
+
+    def _try_to_join(self, other: Cluster, mine: Cluster) -> bool:
+        if other is mine or other.opaque or not self._may_join(other, mine):
+            return False
+        other.members = sorted((*other.members, *mine.members), key=lambda m: self.order[m.id])
+        other.low, other.high = min(other.low, mine.low), max(other.high, mine.high)
+        other.sources |= mine.sources
+        other.readers |= mine.readers
+        other.levels = self._new_levels
+        mine.parent = other
+        other.raise_reach(max(other.reach, mine.reach))
+        return True
+
+    def _share_passes(self) -> None:
+        """Let kernels that only make numbers of a tensor (statistics, norms) join one that reads the tensor anyway."""
+        for cluster in list(dict.fromkeys(c.root() for c in self._of.values())):
+            read = self._reduced_to_numbers(cluster)
+            readers = (self._of[u.id].root() for u in self.users.get(read.id, ())) if read is not None else ()
+            for reader in dict.fromkeys(readers):
+                if self._try_to_join(reader, cluster):
+                    break
+
+    def _reduced_to_numbers(self, cluster: Cluster) -> Value | None:
+        """The one tensor that a kernel reads, if all it makes are numbers."""
+        if cluster.opaque or any(o.shape for o in self.outputs(cluster)):
+            return None
+        inside = {m.id for m in cluster.members}
+        read = {b.id: b for m in cluster.members for b in self.bases(m) if b.id not in inside}
+        tensors = [b for b in read.values() if b.shape]
+        return tensors[0] if len(tensors) == 1 and any(m.op == "reduce" for m in cluster.members) else None
 
     def _may_join(self, a: Cluster, b: Cluster) -> bool:
         if len(a.members) + len(b.members) > self.flags.composite_op_limit_size or not self._allowed(a, b):

@@ -7,7 +7,6 @@ as long as what is kept of the steps in between takes no more space than the sta
 
 from __future__ import annotations
 
-import queue
 import threading
 import time
 import warnings
@@ -19,6 +18,7 @@ import numpy as np
 
 from mindspore.ir import FuncGraph
 from mindspore.runtime.replay import ring
+from mindspore.runtime.replay.backlog import Backlog
 
 #: results of a step that are kept to compare a replay with, in bytes altogether
 _SMALL_RESULTS = 1 << 20
@@ -28,8 +28,8 @@ _SMALL_STATES = 1 << 22
 _SHARE = 0.05
 #: steps between two files with all states are at most so many times `keep`
 _LONGEST = 20
-#: steps waiting to be written; a slower disk slows the training down rather than filling the memory
-_WAITING = 2
+#: bytes of steps that wait to be written; a slower disk slows the training down rather than filling the memory
+_WAITING = 1 << 26
 
 
 class Recorder:
@@ -51,7 +51,7 @@ class Recorder:
         self._copying = 0.0
         self._size, self._between = 0, 0  # bytes of all states, and of the steps since
         self._failed = False
-        self._queue: queue.Queue[ring.StepRecord | None] = queue.Queue(_WAITING)
+        self._backlog = Backlog(_WAITING)
         self._writer = threading.Thread(target=self._write, name="replay ring", daemon=True)
         self._writer.start()
 
@@ -80,24 +80,24 @@ class Recorder:
             self._cost, self._copying, self._between, self._begun = None, copying, 0, time.perf_counter()
         self._between += sum(array.nbytes for array in record.arguments)
         if not self._failed:
-            self._queue.put(record)
+            self._backlog.put(record)
 
     def close(self) -> None:
         """Wait until everything is written."""
         if self._writer.is_alive():
-            self._queue.put(None)
+            self._backlog.put(None)
             self._writer.join()
 
     def _write(self) -> None:
-        while (record := self._queue.get()) is not None:
+        while (record := self._backlog.get()) is not None:
             if self._failed:
                 continue
-            begun = time.thread_time()
+            begun = time.perf_counter()
             try:
                 ring.write(self.folder, record)
                 self._forget(record.step)
                 if record.whole:
-                    self._cost = self._copying + time.thread_time() - begun
+                    self._cost = self._copying + time.perf_counter() - begun
             except OSError as error:
                 self._failed = True
                 warnings.warn(f"The replay ring in {self.folder} ends at step {record.step}: {error.strerror}. Training goes on.")

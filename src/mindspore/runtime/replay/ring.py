@@ -43,6 +43,10 @@ class StepRecord:
     names: list[str] = field(default_factory=list)  #: of all states
     results: list[np.ndarray] = field(default_factory=list)  #: of the step before, if they are small
 
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in (*self.arguments, *self.states.values(), *self.results))
+
 
 def file_of(folder: Path, step: int) -> Path:
     return folder / f"step_{step:09d}.ring"
@@ -68,7 +72,7 @@ def write(folder: Path, record: StepRecord) -> None:
         position += content.nbytes
     about = {"step": record.step, "graph": record.graph, "whole": record.whole, "names": record.names, "arrays": entries}
     header = json.dumps(about).encode()
-    with atomic_write(str(file_of(folder, record.step))) as stream:
+    with atomic_write(str(file_of(folder, record.step)), wait_for_disk=False) as stream:  # checksums tell what is torn
         stream.write(_MAGIC + struct.pack("<Q", len(header)) + header)
         for content in arrays:
             stream.write(content.data)
