@@ -75,7 +75,9 @@ def add_extras(base):
     (base / "one" / "cat.png").write_bytes(PNG)
     meta = w.message((7, w.message((1, "cat"), (1, "dog"), (2, "GradCAM"), (3, "Faithfulness"))))
     inference, heat = w.message((2, 0), (3, struct.pack("<f", 0.75))), w.message((1, "GradCAM"), (2, 0), (3, "cat.png"))
-    sample = w.message((1, 1), (2, "cat.png"), (3, 0), (4, inference), (5, heat))
+    layer = w.message((1, (0.5,)), (2, 1), (2, 2), (2, 30), (2, 40))
+    hoc = w.message((1, 0), (2, "mask"), (3, layer))
+    sample = w.message((1, 1), (2, "cat.png"), (3, 0), (4, inference), (5, heat), (9, hoc))
     score = w.message((6, w.message((1, "Faithfulness"), (2, "GradCAM"), (3, (0.5,)))))
     events = [w.message((1, 1.7e9), (6, one)) for one in (meta, sample, score)]
     w.write(base / "one" / "events.out.events.summary.1700000001.host_explain", *events)

@@ -373,7 +373,10 @@ def test_ranks_and_operations_of_profiles(profiled):
 
     (words,) = ask("board/cluster", "./two")["advice"]
     assert "rank_2 computes longer" in words and ask("profile/summary/cluster-propose", "./two")["cluster"] == [words]
-    assert [row["compute_ms"] for row in ask("profile/cluster-step-trace-summary", "./two", {})["info"]] == [6, 6, 16]
+    assert [row["step_trace_info"][1] for row in ask("profile/cluster-step-trace-summary", "./two", {})["info"]] == [6, 6, 16]
+    assert [rank["rank_id"] for rank in ask("profile/cluster-peak-memory", "./two")] == [0, 1, 2]
+    steps = ask("profile/marey-graph/overview-time", "./two")["device2"]
+    assert steps[-1]["step_num"] == "-" and steps[0]["fp_and_bp"] == 1600000 and steps[1]["start_point"] == steps[0]["end_point"]
     assert ask("board/cluster", "./one")["advice"] == []
     assert ask("profile/flops-summary", "./one")["FLOPs"] == 80 and ask("profile/flops-summary", "./one")["FLOPS"] == 400
     links = {(link["source"], link["target"]): link["value"] for link in ask("profile/flops-scope", "./one")["links"]}
@@ -406,3 +409,13 @@ def test_steps_and_data_of_profiles_by_official_routes(profiled):
     for path, query in [("training-trace/graph", {"type": 21}), ("training-trace/target-time-info", {"type": "x"}),
                         ("timeline-summary", {"dir": "../.."}), ("minddata-pipeline/queue", {"op_id": 7})]:  # fmt: skip
         ask(path, 400, **query)
+
+
+def test_boxes_that_are_enough_for_a_class(profiled):
+    ask = lambda body: profiled.post("/v1/mindinsight/explainer/hoc", json={"train_id": "./one", **body})
+    catch_up(profiled.app.state.workspace.folder, False)
+    (sample,) = ask({}).json()["samples"]
+    (inference,) = sample["inferences"]
+    assert inference["label"] == "cat" and inference["hoc_layers"] == [{"confidence": 0.5, "boxes": [[1, 2, 30, 40]]}]
+    assert ask({"labels": ["dog"]}).json()["count"] == 0
+    assert ask({"drop_empty": "yes"}).status_code == 400

@@ -35,6 +35,7 @@ from mindinsight.server import (
     lineage,
     live,
     optimizer,
+    profile_ranks,
     profile_steps,
     profiles,
     studies,
@@ -46,7 +47,7 @@ from mindinsight.server.workspace import Settings, Workspace
 _WEB = Path(__file__).parent.parent / "web"
 _LOGGER = logging.getLogger("mindinsight")
 _THREADS = 8
-_MODULES = (board, datavisual, debugger, explainer, graphs, lineage, optimizer, profile_steps, profiles, studies)
+_MODULES = (board, datavisual, debugger, explainer, graphs, lineage, optimizer, profile_ranks, profile_steps, profiles, studies)
 
 
 def reply(data: Any, status: int = 200) -> Response:

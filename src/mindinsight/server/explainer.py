@@ -30,6 +30,7 @@ class Sample:
     predicted: list[int] = field(default_factory=list)
     predicted_prob: list[float] = field(default_factory=list)
     maps: list[dict[str, Any]] = field(default_factory=list)
+    occlusions: dict[int, list[dict[str, Any]]] = field(default_factory=dict)  #: by class, layer after layer
 
 
 @dataclass
@@ -64,6 +65,8 @@ def _read(data: bytes, job: Job) -> None:
             score = _texts(data, part, {1: "metric", 2: "explainer", 3: "score"})
             score["by_label"] = [float(n) for f in fields(data, part.begin, part.end) if f.number == 4 for n in numbers(data, f, "<f4")]
             job.scores.append(score)
+        elif part.number == 9 and part.kind == BYTES:
+            _read_occlusion(data, part, sample)
         elif part.number == 7 and part.kind == BYTES:
             for one in fields(data, part.begin, part.end):
                 {1: job.labels, 2: job.explainers, 3: job.metrics}.get(one.number, []).append(text(data, one))
@@ -86,6 +89,20 @@ def _read_inference(data: bytes, part: Field, sample: Sample) -> None:
             sample.predicted += [int(n) for n in numbers(data, one, "i8")]
         elif one.number == 3:
             sample.predicted_prob += [float(n) for n in numbers(data, one, "<f4")]
+
+
+def _read_occlusion(data: bytes, part: Field, sample: Sample) -> None:
+    """Which boxes of an image are enough for a class: from layer to layer fewer."""
+    parts = list(fields(data, part.begin, part.end))
+    label = next((signed(one.value) for one in parts if one.number == 1 and one.kind != BYTES), 0)
+    for one in parts:
+        if one.number != 3 or one.kind != BYTES:
+            continue
+        inner = list(fields(data, one.begin, one.end))
+        boxes = [int(n) for f in inner if f.number == 2 for n in numbers(data, f, "i8")]
+        confidence = next((float32(data, f) for f in inner if f.number == 1 and f.kind == 5), None)
+        layer = {"confidence": confidence, "boxes": [boxes[i : i + 4] for i in range(0, len(boxes) - 3, 4)]}
+        sample.occlusions.setdefault(label, []).append(layer)
 
 
 @functools.lru_cache(maxsize=8)
@@ -138,10 +155,28 @@ def saliency(call: Call) -> Any:
     body = call.body()
     run = call.workspace.run(body.get("train_id"))
     found = _job(call.workspace, run)
-    offset, limit, labels, methods = body.get("offset", 0), body.get("limit", 10), body.get("labels"), body.get("explainers")
+    return _page(body, [_sample(found, sample, body.get("explainers")) for sample in found.samples.values()])
+
+
+@route("POST", "/explainer/hoc")
+def occlusions(call: Call) -> Any:
+    """Samples with the boxes of their images that are enough for a class (hierarchical occlusion)."""
+    body = call.body()
+    found = _job(call.workspace, call.workspace.run(body.get("train_id")))
+    drop = body.get("drop_empty", True)
+    if not isinstance(drop, bool):
+        raise errors.wrong_type("drop_empty", "bool")
+    rows = [_sample(found, sample, None) for sample in found.samples.values()]
+    for row in rows if drop else ():
+        row["inferences"] = [i for i in row["inferences"] if i["hoc_layers"]]
+    return _page(body, [row for row in rows if row["inferences"] or not drop])
+
+
+def _page(body: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The samples with one of the classes that are asked for, a page of them."""
+    offset, limit, labels = body.get("offset", 0), body.get("limit", 10), body.get("labels")
     check_page(offset, limit, 100)
-    rows = [row for row in (_sample(found, sample, methods) for sample in found.samples.values())
-            if not labels or any(i["label"] in labels for i in row["inferences"])]  # fmt: skip
+    rows = [row for row in rows if not labels or any(i["label"] in labels for i in row["inferences"])]
     return {"count": len(rows), "samples": rows[offset * limit : (offset + 1) * limit]}
 
 
@@ -156,6 +191,7 @@ def _sample(job: Job, sample: Sample, methods: Any) -> dict[str, Any]:
             "label": job.label(number), "confidence": probabilities[place] if place < len(probabilities) else None,
             "prediction_type": "TP" if truth and said else "FP" if said else "FN",
             "saliency_maps": [{"explainer": m.get("explainer", ""), "overlay": m.get("overlay", "")} for m in maps],
+            "hoc_layers": sample.occlusions.get(number, []),
         })  # fmt: skip
     return {"id": sample.id, "name": str(sample.id), "image": sample.image, "inferences": inferences}
 

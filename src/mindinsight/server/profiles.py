@@ -96,6 +96,12 @@ def mean_step(steps: list[dict[str, Any]]) -> dict[str, float]:
     return {key: sum(row.get(key, 0.0) for row in used) / len(used) for key in keys} if used else {}
 
 
+def parts_of_step(steps: list[dict[str, Any]], number: int) -> list[float]:
+    """Milliseconds of waiting for data, computing, the rest, and all of it, of one step (from 1 on) or of the mean step (0)."""
+    row = mean_step(steps) if not 0 < number <= len(steps) else steps[number - 1]
+    return [round(float(row.get(key, 0.0)), 4) for key in ("data_wait_ms", "compute_ms", "other_ms", "total_ms")]
+
+
 def sentence(mean: dict[str, float]) -> tuple[str, list[str]]:
     """Where a step's time goes, and what to do about it."""
     if not mean or not mean["total_ms"]:
@@ -111,6 +117,11 @@ def profiles(call: Call) -> Any:
     """The profiles of a run, one for each rank."""
     run = call.workspace.run(call.query.get("train_id"))
     return {"profiles": [name for name, _ in _folders(call.workspace.path(run.name))]}
+
+
+def all_profiles(call: Call) -> list[tuple[str, Path]]:
+    """Names and folders of a run's profiles, one for each rank."""
+    return list(_folders(call.workspace.path(call.workspace.run(call.query.get("train_id")).name)))
 
 
 @route("GET", "/board/profile")
@@ -130,7 +141,7 @@ def profile(call: Call) -> Any:
     sizes = [row[2] for row in memory if isinstance(row[2], float)]
     preparation = _preparation(folder, steps, mean)
     advice += preparation["advice"]
-    counted, rate = _flops(folder, steps)
+    counted, rate = counted_flops(folder, steps)
     return {"steps": steps, "operators": operators, "memory": memory, "mean": mean, "sentence": words, "advice": advice,
             "busy_us": busy, "peak": max(sizes, default=0), "flops": counted, "flops_per_second": rate,
             "preparation": preparation}  # fmt: skip
@@ -162,7 +173,7 @@ def _preparation(folder: Path, steps: list[dict[str, Any]], mean: dict[str, floa
     return {"parts": parts, "queue": queue, "advice": [advice]}
 
 
-def _flops(folder: Path, steps: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], float]:
+def counted_flops(folder: Path, steps: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], float]:
     """Floating-point operations of one call of each graph by place, and how many were done in a second of the steps."""
     rows = [row for row in table(folder / "flops.csv") if isinstance(row.get("flops"), float) and isinstance(row.get("calls"), float)]
     seconds = sum(row.get("total_ms", 0.0) for row in steps) / 1e3
@@ -177,7 +188,7 @@ def cluster(call: Call) -> Any:
     for name, folder in _folders(call.workspace.path(run.name)):
         steps = table(folder / "step_trace_time.csv")
         peak = max((row["bytes"] for row in table(folder / "memory_record.csv") if isinstance(row.get("bytes"), float)), default=0)
-        rate = _flops(folder, steps)[1]
+        rate = counted_flops(folder, steps)[1]
         ranks.append({"name": name, "steps": len(steps), "mean": mean_step(steps), "peak": peak, "flops_per_second": rate})
     return {"ranks": ranks, "advice": _unequal([rank for rank in ranks if rank["mean"]])}
 
@@ -206,14 +217,7 @@ def trace(call: Call) -> Any:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Official routes, as far as our profiles can answer them
-
-
-@route("GET", "/profile/devices")
-def devices(call: Call) -> Any:
-    """The ranks that were profiled."""
-    found = profiles(call)["profiles"]
-    return {"device_list": [str(i) for i in range(len(found))], "rank_list": [str(i) for i in range(len(found))]}
+# Official routes on operators; those on steps and data are in `profile_steps.py`, on ranks and memory in `profile_ranks.py`
 
 
 @route("GET", "/profile/summary/propose")
@@ -252,22 +256,6 @@ def timeline(call: Call) -> Any:
     return trace(call)
 
 
-@route("GET", "/profile/memory-summary")
-def memory_summary(call: Call) -> Any:
-    """The most memory in use."""
-    sizes = [row.get("bytes", 0) for row in table(profile_folder(call) / "memory_record.csv")]
-    return {"summary": {"peak_mem": max(sizes, default=0) / 2**30}}
-
-
-@route("GET", "/profile/flops-summary")
-def flops_summary(call: Call) -> Any:
-    """Operations of the profiled calls, and how many were done in a second, in millions."""
-    folder = profile_folder(call)
-    rows, rate = _flops(folder, table(folder / "step_trace_time.csv"))
-    return {"FLOPs": round(sum(row["flops"] * row["calls"] for row in rows) / 1e6, 3), "FLOPS": round(rate / 1e6, 3),
-            "FLOPS_Utilization": 0.0, "scalar_FLOPs": 0.0, "cube_FLOPs": 0.0, "vec_FLOPs": 0.0}  # fmt: skip
-
-
 @route("GET", "/profile/flops-scope")
 def flops_scope(call: Call) -> Any:
     """Operations by the places in the network."""
@@ -286,29 +274,3 @@ def flops_scope(call: Call) -> Any:
                 links[key] = links.get(key, 0.0) + row["flops"]
     return {"nodes": [{"name": name} for name in nodes],
             "links": [{"source": a, "target": b, "value": value / 1e9} for (a, b), value in links.items()]}  # fmt: skip
-
-
-@route("GET", "/profile/cluster-flops")
-def cluster_flops(call: Call) -> Any:
-    """Operations in a second of each rank, in millions."""
-    return [{"rank_id": str(i), "flops": round(rank["flops_per_second"] / 1e6, 3)} for i, rank in enumerate(cluster(call)["ranks"])]
-
-
-@route("GET", "/profile/cluster-peak-memory")
-def cluster_peak_memory(call: Call) -> Any:
-    """The most memory of each rank, in GiB."""
-    return [{"rank_id": str(i), "peak_mem": rank["peak"] / 2**30} for i, rank in enumerate(cluster(call)["ranks"])]
-
-
-@route("POST", "/profile/cluster-step-trace-summary")
-def cluster_steps(call: Call) -> Any:
-    """The mean step of each rank."""
-    ranks = cluster(call)["ranks"]
-    rows = [{"rank_id": str(i), **{key: rank["mean"].get(key, 0.0) for key in ("total_ms", *_NAMES)}} for i, rank in enumerate(ranks)]
-    return {"info": rows, "size": len(rows), "total_step_num": max((rank["steps"] for rank in ranks), default=0)}
-
-
-@route("GET", "/profile/summary/cluster-propose")
-def cluster_propose(call: Call) -> Any:
-    """Advice on ranks that are not alike."""
-    return {"cluster": cluster(call)["advice"]}

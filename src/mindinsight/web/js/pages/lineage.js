@@ -6,6 +6,13 @@ import { fill, h, ink, nothing, picker, short, surface } from "../dom.js";
 import * as runs from "../runs.js";
 import * as state from "../state.js";
 
+/** Those of some ticks whose labels do not cover one another, from the ends of the axis inwards. */
+const apart = (ticks, y, room = 12) => {
+  const shown = [];
+  for (const tick of [...ticks].sort((a, b) => Math.min(a[0], 1 - a[0]) - Math.min(b[0], 1 - b[0]))) if (shown.every((other) => Math.abs(y(other[0]) - y(tick[0])) >= room)) shown.push(tick);
+  return shown;
+};
+
 export default {
   async show(root) {
     const all = runs.runs().filter((run) => run.config || run.metric), names = runs.parameters();
@@ -50,7 +57,7 @@ export default {
         const text = title(a.name); context.fillText(text.length > 18 ? text.slice(0, 17) + "…" : text, x, 14);
         context.font = "10.5px system-ui, 'Liberation Sans', sans-serif"; context.fillStyle = ink("--soft"); context.textAlign = i === axes.length - 1 ? "left" : "right";
         context.strokeStyle = ink("--card"); context.lineWidth = 3.5;
-        for (const [s, label] of a.ticks) for (const pen of ["strokeText", "fillText"]) context[pen](String(label).slice(0, 14), x + (i === axes.length - 1 ? 8 : -8), y(s));
+        for (const [s, label] of apart(a.ticks, y)) for (const pen of ["strokeText", "fillText"]) context[pen](String(label).slice(0, 14), x + (i === axes.length - 1 ? 8 : -8), y(s));
         const b = brushes.get(a.name);
         if (b) { context.fillStyle = ink("--accent"); context.globalAlpha = 0.3; context.fillRect(x - 7, y(b[1]), 14, y(b[0]) - y(b[1])); context.globalAlpha = 1; }
       });
@@ -71,7 +78,7 @@ export default {
       const x = (s) => 60 + s * (width - 80), y = (s) => height - 34 - s * (height - 50);
       context.font = "11px system-ui, 'Liberation Sans', sans-serif"; context.fillStyle = ink("--faint"); context.strokeStyle = ink("--line");
       context.textAlign = "center"; for (const [s, t] of h1.ticks) context.fillText(String(t).slice(0, 12), x(s), height - 12);
-      context.textAlign = "right"; for (const [s, t] of v1.ticks) { context.fillText(String(t).slice(0, 10), 54, y(s) + 4); context.beginPath(); context.moveTo(60, y(s)); context.lineTo(width - 16, y(s)); context.stroke(); }
+      context.textAlign = "right"; for (const [s, t] of apart(v1.ticks, y)) { context.fillText(String(t).slice(0, 10), 54, y(s) + 4); context.beginPath(); context.moveTo(60, y(s)); context.lineTo(width - 16, y(s)); context.stroke(); }
       for (const run of all) { const a = h1.at(runs.value(run, horizontal)), b = v1.at(runs.value(run, goalName)); if (a === null || b === null) continue; context.beginPath(); context.arc(x(a), y(b), run.id === marked ? 7 : 5, 0, 7); context.globalAlpha = kept(run) ? 0.85 : 0.15; context.fillStyle = color(run); context.fill(); context.strokeStyle = ink("--card"); context.stroke(); }
       context.globalAlpha = 1;
     });
