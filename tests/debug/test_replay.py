@@ -209,3 +209,79 @@ def test_large_states_are_written_less_often_where_that_takes_long(backend, tmp_
     replay = debug.Replay(str(tmp_path), step)
     assert replay.steps == list(range(8))  # all states are those of the first step
     assert replay.run(7).results[0] == losses[7]
+
+
+@pytest.fixture
+def pynative():
+    before = ms.get_context("mode")
+    ms.set_context(mode=ms.PYNATIVE_MODE, backend="")
+    yield
+    debug.stop_recording()
+    ms.set_context(mode=before)
+
+
+def test_steps_of_pynative_mode_are_run_again_bit_by_bit(pynative, tmp_path):
+    net, step, losses, weights = trained(tmp_path, 8)
+    _, again = made(seed=9)
+    left = {p.name: p.asnumpy().copy() for p in again.get_parameters()}
+    replay = debug.Replay(str(tmp_path), again)
+    assert replay.steps[-3:] == [5, 6, 7]
+    for number in replay.steps:
+        found = replay.run(number)
+        assert found.results[0].tobytes() == losses[number].tobytes()
+        assert found.state[net.inner.weight.name].tobytes() == weights[number].tobytes()
+        assert found.as_recorded is (True if number < 7 else None)
+    assert all(p.asnumpy().tobytes() == left[p.name].tobytes() for p in again.get_parameters())
+
+
+def test_tensors_of_a_pynative_step_that_were_never_dumped(pynative, tmp_path):
+    _, step, losses, _ = trained(tmp_path, 3)
+    found = debug.Replay(str(tmp_path), step).run(2, tensors="Tanh|ReduceSum|Sum")
+    tanh = next(array for name, array in found.tensors.items() if "Tanh" in name and "Gradients" not in name)
+    assert tanh.shape == (3, 8) and np.abs(tanh).max() <= 1
+    assert found.results[0].tobytes() == losses[2].tobytes()  # looking at tensors changed no state
+
+
+def test_what_is_changed_from_outside_in_pynative_mode(pynative, tmp_path):
+    def meddle(net, number):
+        if number == 4:
+            net.outer.weight.set_data(Tensor(np.full((1, 8), 0.25, np.float32)))
+
+    _, step, losses, _ = trained(tmp_path, 6, meddle=meddle)
+    assert debug.Replay(str(tmp_path), step).run(4).results[0].tobytes() == losses[4].tobytes()
+
+
+def test_a_step_written_as_a_function(pynative, tmp_path):
+    ms.set_seed(3)
+    net = Net()
+    optimizer = nn.Adam(net.trainable_params(), 0.01)
+    gradient = ms.value_and_grad(net, None, optimizer.parameters)
+
+    def train(x):
+        loss, gradients = gradient(x)
+        optimizer(gradients)
+        return loss
+
+    step = debug.Step(train, net, optimizer)
+    with debug.record(str(tmp_path), keep=3):
+        losses = [step(batch(n)).asnumpy() for n in range(5)]
+        net(batch(0))  # an evaluation is no step
+    replay = debug.Replay(str(tmp_path), step)
+    assert replay.steps[-1] == 4 and replay.run(3).results[0].tobytes() == losses[3].tobytes()
+    with pytest.raises(TypeError, match="debug.Step"):
+        debug.Replay(str(tmp_path), train).run(3)
+    with pytest.raises(TypeError, match="give the network and the optimizer"):
+        debug.Step(train)
+
+
+def test_model_train_in_pynative_mode_is_recorded(pynative, tmp_path):
+    from mindspore import dataset as ds
+    from mindspore import train
+
+    ms.set_seed(1)
+    net = nn.Dense(4, 1)
+    data = ds.NumpySlicesDataset({"x": np.ones((6, 4), np.float32), "y": np.zeros((6, 1), np.float32)}, shuffle=False).batch(2)
+    model = train.Model(net, nn.MSELoss(), nn.Momentum(net.trainable_params(), 0.1, 0.9))
+    with debug.record(str(tmp_path), keep=2) as recorder:
+        model.train(2, data, dataset_sink_mode=False)
+    assert recorder.step == 6

@@ -8,6 +8,7 @@
     []
 """
 
+from mindspore.debug.eager_steps import Step
 from mindspore.debug.replaying import Difference, Replay, Replayed, record, stop_recording
 from mindspore.debug.watching import unwatch, watch
 from mindspore.runtime.replay.ring import RingError
@@ -21,6 +22,7 @@ __all__ = [
     "Replay",
     "Replayed",
     "RingError",
+    "Step",
     "Watch",
     "Watchpoint",
     "WatchpointError",

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from mindspore.common.compiled import CompiledFunction
-from mindspore.common.entry import Entry
-from mindspore.common.tensor import Tensor
-from mindspore.ir.naming import full_names
-from mindspore.nn.cell import Cell
+from mindspore.debug.eager_steps import CellSteps
+from mindspore.debug.runners import runner_of
+from mindspore.prims.active import ACTIVE
 from mindspore.runtime import context
 from mindspore.runtime.replay import ring
 from mindspore.runtime.replay.record import Recorder
 from mindspore.runtime.replay.ring import RingError
-from mindspore.runtime.watch.graphs import SILENT, is_watchable, part_of
 
 
 def record(path: str, keep: int = 5) -> Recorder:
-    """Keep what is needed to run the last `keep` steps (at least) again, from now on, in graph mode.
+    """Keep what is needed to run the last `keep` steps (at least) again, from now on.
+
+    Steps are compiled ones, and in PyNative mode calls of Cells that have an optimizer within (`nn.TrainOneStepCell`, `Model.train`) and
+    of `debug.Step`; their arguments are tensors.
 
     Args:
         path: a folder. Its files hold the inputs of each step and now and then (every `keep` steps, or less often where writing takes
@@ -44,6 +43,7 @@ def record(path: str, keep: int = 5) -> Recorder:
         raise ValueError(f"For 'record', 'keep' must be an int of at least 1, but got {keep!r}.")
     recorder = Recorder(path, keep, stop_recording)
     _set(recorder)
+    ACTIVE.steps = CellSteps(recorder)
     return recorder
 
 
@@ -56,6 +56,7 @@ def stop_recording() -> None:
     """
     recorder = context.current().recorder
     _set(None)
+    ACTIVE.steps = None
     if recorder is not None:
         recorder.close()
 
@@ -89,7 +90,8 @@ class Replay:
 
     Args:
         path: the folder.
-        train_step: the network or jitted function whose calls were recorded, made anew in the same way; it is called with tensors alone.
+        train_step: the network, jitted function or `debug.Step` whose calls were recorded, made anew in the same way; it is called
+            with tensors alone.
 
     Examples:
         >>> import tempfile
@@ -143,26 +145,16 @@ class Replay:
             tensors: a regular expression; the tensors whose full names it is found in are given, too.
         """
         records = self._way_to(step)
-        entry = self._entry(records[-1])
-        before = [w._data for w in entry.traced.weights]
-        try:
+        last = records[-1]
+        runner = runner_of(self._step, last)
+        with runner.borrowed():
             for record in records[:-1]:
-                self._restore(entry, record)
-                entry.run_plain([Tensor.from_numpy(a.copy()) for a in record.arguments])
-            last = records[-1]
-            self._restore(entry, last)
-            given = [Tensor.from_numpy(a.copy()) for a in last.arguments]
-            found = self._tensors(entry, given, tensors) if tensors is not None else {}
-            if entry.device is not None:
-                entry._move_to_device(given)
-            outputs = entry.executable(*entry._arrays(given))
-            entry.finish(outputs)
-            written = {index for _, index in entry.traced.written}
-            results = [np.array(r) for i, r in enumerate(outputs) if i not in written and hasattr(r, "nbytes")]
-            state = {name: np.array(w._data) for name, w in zip(_names(entry), entry.traced.weights)}
-        finally:
-            for weight, array in zip(entry.traced.weights, before):
-                weight._data = array
+                runner.restore(record)
+                runner.run(record)
+            runner.restore(last)
+            found = runner.tensors(last, tensors) if tensors is not None else {}
+            results = runner.run(last)
+            state = runner.state()
         return Replayed(step, results, state, found, self._is_as_recorded(step, results))
 
     def _way_to(self, step: int) -> list[ring.StepRecord]:
@@ -173,31 +165,6 @@ class Replay:
             if found[0].whole:
                 return found
         raise RingError(f"Step {step} cannot be run again: the states it began with are no longer kept.")
-
-    def _entry(self, record: ring.StepRecord) -> Entry:
-        arguments = tuple(Tensor.from_numpy(a.copy()) for a in record.arguments)
-        compiled = self._step._compiled_function() if isinstance(self._step, Cell) else self._step
-        if not isinstance(compiled, CompiledFunction):
-            raise TypeError("For 'Replay', 'train_step' must be a Cell or a function under `ms.jit`.")
-        entry = compiled.compile(*arguments)
-        if not isinstance(entry, Entry) or _names(entry) != record.names:
-            raise RingError("The ring was recorded with another network: its Parameters are not those of 'train_step'.")
-        return entry
-
-    @staticmethod
-    def _restore(entry: Entry, record: ring.StepRecord) -> None:
-        for number, array in record.states.items():
-            entry.traced.weights[number]._data = array.copy()
-
-    @staticmethod
-    def _tensors(entry: Entry, given: list[Tensor], pattern: str) -> dict[str, np.ndarray]:
-        graph = entry.traced.graph
-        names = full_names(n for n in graph.nodes() if not isinstance(n.op, SILENT))
-        wanted = [n for n in graph.nodes() if n.id in names and is_watchable(n) and re.search(pattern, names[n.id])]
-        if not wanted:
-            return {}
-        arrays = part_of(graph, wanted)(*entry._arrays(list(given)))
-        return {names[n.id]: np.array(a) for n, a in zip(wanted, arrays)}
 
     def _is_as_recorded(self, step: int, results: list[np.ndarray]) -> bool | None:
         try:
@@ -235,11 +202,6 @@ class Replay:
         for name, array in mine.state.items():
             if name in theirs.state and not _same(array, theirs.state[name]):
                 yield Difference(step, name, _gap(array, theirs.state[name]))
-
-
-def _names(entry: Entry) -> list[str]:
-    """What the graph calls its Parameters and random states."""
-    return [p.name for p in entry.traced.graph.parameters if p.default is not None]
 
 
 def _same(a: np.ndarray, b: np.ndarray) -> bool:

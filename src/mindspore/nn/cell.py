@@ -207,6 +207,8 @@ class Cell(HookMixin, StateMixin):
             return autograd.recompute(self, *args, **kwargs)
         if ACTIVE.depth == DEEP:
             return self._call_deep(args, kwargs)
+        if ACTIVE.depth == 0 and ACTIVE.steps is not None:
+            return ACTIVE.steps(self, args, kwargs)
         ACTIVE.depth += 1
         try:
             return self.run_around(self.construct, args, kwargs)

@@ -16,6 +16,7 @@ class _Active(threading.local):
     recomputing: bool = False  # within a call that the backward pass repeats
     tapes: tuple = ()  # runtime.tape.Tape objects: eager primitive calls are recorded on them
     packing: tuple = ()  # what `saved_tensors_hooks` has tapes keep instead of tensors: how to pack and how to unpack
+    steps: Any = None  # is called instead of outermost Cells in eager mode, while a replay ring is recorded
     suspended: tuple = ()  # the tapes that `_no_grad` took away and `_enable_grad` gives back
 
 

@@ -31,7 +31,7 @@ class Watcher:
         session = sessions.current() if ACTIVE.builder is None else None
         if session is None:
             return self.dispatch(prim, args)
-        scope, marked, outermost = _place(sys._getframe(1))
+        scope, marked, outermost = place_of_call(sys._getframe(1))
         self._advance(session, outermost)
         if self._run is None:
             return self.dispatch(prim, args)
@@ -59,7 +59,7 @@ class Watcher:
         self._counts.clear()
 
 
-def _place(frame: FrameType | None) -> tuple[str, bool, FrameType | None]:
+def place_of_call(frame: FrameType | None) -> tuple[str, bool, FrameType | None]:
     """The scope of a call, whether a cell around it is marked, and the frame of the outermost Cell call."""
     parts: list[str] = []
     mark: bool | None = None

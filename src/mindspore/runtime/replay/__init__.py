@@ -5,5 +5,6 @@
 
 Steps are deterministic, so the state of step 4 is what steps 0 to 3 make of the state of step 0. A file holds all states at every
 K-th step only; what lies before the last K steps' own start is deleted. Files are written by a thread, whole or not at all, and have a
-checksum for each array (`ring.py`). `record.py` stands around compiled graphs; running a step again is `mindspore.debug.Replay`.
+checksum for each array (`ring.py`). `record.py` stands around compiled graphs,
+`mindspore.debug.eager_steps` around steps of PyNative mode; running a step again is `mindspore.debug.Replay`.
 """

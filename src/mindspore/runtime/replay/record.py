@@ -111,39 +111,53 @@ class Recorder:
                 ring.file_of(self.folder, step).unlink(missing_ok=True)
 
 
-class RecordedGraph:
-    """A compiled graph whose runs are kept by a recorder."""
+class StepKeeper:
+    """Keeps the steps of one graph or function: what it is called with, and states that are not those its last run left."""
 
-    def __init__(self, graph: FuncGraph, executable: Any, recorder: Recorder):
-        self.executable = executable
+    def __init__(self, recorder: Recorder, name: str, names: list[str]):
         self.recorder = recorder
-        self.name = graph.name
-        self.states = [i for i, p in enumerate(graph.parameters) if p.default is not None]
-        self.names = [graph.parameters[i].name for i in self.states]
-        self.updates = dict(graph.attrs.get("updates", {}))
-        self._given: dict[int, Any] = {}  # place of a state -> the array that the last run made for it
-        self._results: tuple = ()
+        self.name, self.names = name, names
+        self._left: dict[int, Any] = {}  # place among the states -> the array that the last run left there
+        self._results: list[Any] = []
 
-    def __call__(self, *arrays: Any, **kept: Any) -> Any:
+    def begin(self, states: list[Any], arguments: list[Any]) -> tuple[ring.StepRecord, float]:
+        """The record of a step that begins, and the seconds that copying took."""
         recorder = self.recorder
         step, recorder.step = recorder.step, recorder.step + 1
         whole = recorder.wants_whole(step)
         begun = time.perf_counter()
         record = ring.StepRecord(step, self.name, whole, names=self.names, results=[np.array(r) for r in self._results])
-        for number, place in enumerate(self.states):
-            known = self._given.get(place)
-            if whole or known is None or known() is not arrays[place]:
-                record.states[number] = np.array(arrays[place])
+        for place, array in enumerate(states):
+            known = self._left.get(place)
+            if whole or known is None or known() is not array:
+                record.states[place] = np.array(array)
+        record.arguments = [np.array(a) for a in arguments]
+        return record, time.perf_counter() - begun
+
+    def end(self, record: ring.StepRecord, copying: float, states: list[Any], results: list[Any]) -> None:
+        """Have the step written, now that it is done."""
+        self.recorder.add(record, copying)
+        self._left = {place: weakref.ref(array) for place, array in enumerate(states)}
+        results = [r for r in results if hasattr(r, "nbytes")]
+        self._results = results if sum(r.nbytes for r in results) <= _SMALL_RESULTS else []
+
+
+class RecordedGraph:
+    """A compiled graph whose runs are kept by a recorder."""
+
+    def __init__(self, graph: FuncGraph, executable: Any, recorder: Recorder):
+        self.executable = executable
+        self.states = [i for i, p in enumerate(graph.parameters) if p.default is not None]
+        self.updates = dict(graph.attrs.get("updates", {}))
+        self._keeper = StepKeeper(recorder, graph.name, [graph.parameters[i].name for i in self.states])
+
+    def __call__(self, *arrays: Any, **kept: Any) -> Any:
         taken = set(self.states)
-        record.arguments = [np.array(a) for i, a in enumerate(arrays) if i not in taken]
-        copying = time.perf_counter() - begun
+        begun = self._keeper.begin([arrays[i] for i in self.states], [a for i, a in enumerate(arrays) if i not in taken])
         outputs = self.executable(*arrays, **kept)
-        recorder.add(record, copying)
-        self._given = {place: weakref.ref(outputs[o]) for place, o in self.updates.items()}
-        self._given |= {place: weakref.ref(arrays[place]) for place in self.states if place not in self.updates}
+        left = [outputs[self.updates[i]] if i in self.updates else arrays[i] for i in self.states]
         written = set(self.updates.values())
-        results = [r for o, r in enumerate(outputs) if o not in written and hasattr(r, "nbytes")]
-        self._results = tuple(results) if sum(r.nbytes for r in results) <= _SMALL_RESULTS else ()
+        self._keeper.end(*begun, left, [r for o, r in enumerate(outputs) if o not in written])
         return outputs
 
     def __getattr__(self, name: str) -> Any:
