@@ -221,7 +221,7 @@ def pynative():
 
 
 def test_steps_of_pynative_mode_are_run_again_bit_by_bit(pynative, tmp_path):
-    net, step, losses, weights = trained(tmp_path, 8)
+    net, _, losses, weights = trained(tmp_path, 8)
     _, again = made(seed=9)
     left = {p.name: p.asnumpy().copy() for p in again.get_parameters()}
     replay = debug.Replay(str(tmp_path), again)
@@ -268,7 +268,7 @@ def test_a_step_written_as_a_function(pynative, tmp_path):
         net(batch(0))  # an evaluation is no step
     replay = debug.Replay(str(tmp_path), step)
     assert replay.steps[-1] == 4 and replay.run(3).results[0].tobytes() == losses[3].tobytes()
-    with pytest.raises(TypeError, match="debug.Step"):
+    with pytest.raises(TypeError, match=r"debug\.Step"):
         debug.Replay(str(tmp_path), train).run(3)
     with pytest.raises(TypeError, match="give the network and the optimizer"):
         debug.Step(train)
