@@ -26,7 +26,7 @@ def test_every_piece_is_done_once_after_what_it_needs(stages, micros):
     for schedule in ("1f1b", "gpipe"):
         times = timetable(schedule, stages, micros)
         assert len(times) == 2 * stages * micros
-        for (stage, (backward, micro)), time in times.items():
+        for (stage, (backward, micro, _)), time in times.items():
             if backward:
                 assert times[stage, Slot(False, micro)] < time
                 assert stage == stages - 1 or times[stage + 1, Slot(True, micro)] < time
@@ -38,18 +38,40 @@ def test_every_piece_is_done_once_after_what_it_needs(stages, micros):
         assert max(times.values()) + 1 == 2 * (micros + stages - 1)  # the bubble of both schedules
 
 
+@pytest.mark.parametrize(("stages", "micros", "segments"), [(2, 4, 2), (4, 8, 2), (4, 16, 4), (3, 6, 3), (4, 4, 2)])
+def test_segments_shrink_the_bubble(stages, micros, segments):
+    for schedule in ("1f1b", "gpipe"):
+        times = timetable(schedule, stages, micros, segments)
+        assert len(times) == 2 * stages * micros * segments
+        for (stage, (backward, micro, segment)), time in times.items():
+            place = segment * stages + stage
+            if backward:
+                assert times[stage, Slot(False, micro, segment)] < time
+            neighbour = place + 1 if backward else place - 1
+            if 0 <= neighbour < stages * segments:
+                assert times[neighbour % stages, Slot(backward, micro, neighbour // stages)] < time
+        assert len({(stage, time) for (stage, _), time in times.items()}) == len(times)  # one piece at a time
+    length = max(timetable("1f1b", stages, micros, segments).values()) + 1
+    assert length - 2 * micros * segments == 2 * (stages - 1)  # in chunks; a chunk is 1 / segments of a stage's layers
+
+
+def test_segments_need_whole_rounds_of_micro_batches():
+    with pytest.raises(ValueError, match="6 micro-batches are no multiple of 4 stages"):
+        timetable("1f1b", 4, 6, 2)
+
+
 def test_one_forward_one_backward_holds_as_many_micro_batches_as_stages_follow():
     assert [in_flight(stage_order("1f1b", 4, stage, 16)) for stage in range(4)] == [4, 3, 2, 1]
     assert [in_flight(stage_order("gpipe", 4, stage, 16)) for stage in range(4)] == [16] * 4
 
 
-def stages_of(count, micros):
+def stages_of(count, micros, segments=1):
     class Net(nn.Cell):
         def __init__(self):
             super().__init__()
-            self.layers = nn.CellList([nn.Dense(4, 4) for _ in range(count)])
+            self.layers = nn.CellList([nn.Dense(4, 4) for _ in range(count * segments)])
             for i, layer in enumerate(self.layers):
-                layer.pipeline_stage = i
+                layer.pipeline_stage, layer.pipeline_segment = i % count, i // count
 
         def construct(self, x):
             for layer in self.layers:
@@ -58,13 +80,14 @@ def stages_of(count, micros):
 
     net = nn.PipelineCell(Net(), micros)
     step = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params(), 0.1))
-    found = trace(step.construct, (Tensor(np.ones((8, 4), np.float32)),), {}, checked=False)
+    found = trace(step.construct, (Tensor(np.ones((24, 4), np.float32)),), {}, checked=False)
     return Stages(found.graph, count)
 
 
-def test_messages_of_the_stages_match():
-    count, micros = 3, 4
-    stages = stages_of(count, micros)
+@pytest.mark.parametrize("segments", [1, 2])
+def test_messages_of_the_stages_match(segments):
+    count, micros = 3, 6
+    stages = stages_of(count, micros, segments)
     sent, received = {}, {}
     for stage in range(count):
         graph = stages.graph_of(stage, lambda other: other)

@@ -79,6 +79,7 @@ class Cell(HookMixin, StateMixin):
         put("_phase", "predict")
         put("_scope", None)
         put("_pipeline_stage", None)
+        put("_pipeline_segment", 0)
         put("_jit_config_dict", {})
         put("_amp_level", "")
         put("_dynamic_inputs", None)
@@ -907,12 +908,32 @@ class Cell(HookMixin, StateMixin):
 
     @pipeline_stage.setter
     def pipeline_stage(self, value: int) -> None:
+        self._place_in_pipeline("pipeline_stage", value)
+
+    @property
+    def pipeline_segment(self) -> int:
+        """The segment of an interleaved pipeline this cell belongs to: a batch goes through all stages once for each segment.
+
+        Examples:
+            >>> net = nn.ReLU()
+            >>> net.pipeline_stage, net.pipeline_segment = 0, 1
+            >>> net.pipeline_segment
+            1
+        """
+        return self._pipeline_segment
+
+    @pipeline_segment.setter
+    def pipeline_segment(self, value: int) -> None:
+        self._place_in_pipeline("pipeline_segment", value)
+
+    def _place_in_pipeline(self, name: str, value: int) -> None:
+        """Set the stage or segment of this cell and of all within it."""
         if not isinstance(value, int) or isinstance(value, bool):
-            raise TypeError(f"'pipeline_stage' must be an int, but got {value!r}.")
+            raise TypeError(f"'{name}' must be an int, but got {value!r}.")
         if value < 0:
-            raise ValueError(f"For 'Cell', the property 'pipeline_stage' can not be less than 0, but got {value}.")
+            raise ValueError(f"For 'Cell', the property '{name}' can not be less than 0, but got {value}.")
         for _, cell in self.cells_and_names():
-            cell.__dict__["_pipeline_stage"] = value
+            cell.__dict__[f"_{name}"] = value
 
     @property
     def jit_config_dict(self) -> dict:

@@ -29,14 +29,15 @@ class Block(nn.Cell):
 class Language(nn.Cell):
     """Blocks in stages; the table of the first stage is the head of the last."""
 
-    def __init__(self, stages=1, mp=1, micros=4):
+    def __init__(self, stages=1, mp=1, segments=1):
         super().__init__()
         self.table = weight((24, 16), 1, "table", 0.3)
         self.blocks = nn.CellList([Block(2 + i, mp) for i in range(4)])
         self.embed, self.head = ops.Gather(), Head(self.table)
         for i, block in enumerate(self.blocks):
-            block.pipeline_stage = i * stages // 4
-        self.head.pipeline_stage = stages - 1
+            place = i * stages * segments // 4
+            block.pipeline_stage, block.pipeline_segment = place % stages, place // stages
+        self.head.pipeline_stage, self.head.pipeline_segment = stages - 1, segments - 1
 
     def construct(self, tokens, labels):
         x = self.embed(self.table, tokens, 0)
@@ -69,13 +70,13 @@ class Pipelined(nn.Cell):
         return draw.integers(0, 24, 16).astype("i"), draw.integers(0, 24, 16).astype("i")
 
 
-def same_as_one_device(stages, optimizer=momentum, micros=4, mp=1, **settings):
+def same_as_one_device(stages, optimizer=momentum, micros=4, mp=1, segments=1, **settings):
     alone, one = losses(Pipelined, optimizer, micros=micros)
     ms.set_auto_parallel_context(
         parallel_mode="semi_auto_parallel", full_batch=True, pipeline_stages=stages, device_num=SIZE, **settings
     )
     try:
-        together, many = losses(Pipelined, optimizer, stages=stages, micros=micros, mp=mp)
+        together, many = losses(Pipelined, optimizer, stages=stages, micros=micros, mp=mp, segments=segments)
     finally:
         ms.reset_auto_parallel_context()
     np.testing.assert_allclose(together, alone, rtol=1e-6)
@@ -93,6 +94,11 @@ def one_forward_one_backward():
 @case
 def gpipe():
     same_as_one_device(SIZE, adam, pipeline_config={"pipeline_scheduler": "gpipe"})
+
+
+@case
+def interleaved():
+    same_as_one_device(2, segments=2, pipeline_config={"pipeline_interleave": True, "pipeline_scheduler": "1f1b"})
 
 
 @case

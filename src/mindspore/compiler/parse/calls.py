@@ -301,6 +301,7 @@ class CallRules(Rules):
         self.scope = f"{saved}/{tag}-{type(cell).__name__}" if tag else f"{saved}/{type(cell).__name__}"
         if cell._pipeline_stage is not None:
             ACTIVE.builder.root.graph.attrs.setdefault("stages", {})[self.scope] = cell._pipeline_stage
+            ACTIVE.builder.root.graph.attrs.setdefault("segments", {})[self.scope] = cell._pipeline_segment
         if "dump" in cell._flags:
             ACTIVE.builder.root.graph.attrs.setdefault("dump_scopes", {})[self.scope] = cell._flags["dump"]
         if cell._flags.get("in_strategy") is not None:

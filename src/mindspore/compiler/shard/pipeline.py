@@ -8,7 +8,9 @@ next stage works on the one before. Forward pass, gradients and optimizer are on
    computed wherever it is used.
 2. The schedule orders the work of all stages: GPipe (Huang et al. 2019) runs all micro-batches forwards, then backwards; 1F1B
    (Narayanan et al. 2019) lets each stage turn to the oldest backward pass as soon as it can, so that it keeps the activations of as
-   many micro-batches as stages follow, not of all.
+   many micro-batches as stages follow, not of all. Where cells have segments as well (`Cell.pipeline_segment`), a stage holds a chunk of
+   layers of each segment, micro-batches go around through all stages once for each segment, and the pipeline fills in chunks instead
+   of stages (interleaved 1F1B, Narayanan et al. 2021): the bubble shrinks by the number of segments, for as many more messages.
 3. A stage's graph has its nodes in that order. A value from another stage is received before its first use. Messages are sent
    without waiting, and each receive stands behind all sends that come before it in the order of all stages: nobody waits for
    a message that its sender would send later than something it waits for itself.
@@ -42,31 +44,46 @@ class Slot(NamedTuple):
 
     backward: bool
     micro: int
+    segment: int = 0
 
 
-def stage_order(schedule: str, stages: int, stage: int, micros: int) -> list[Slot]:
-    """The pieces of work of one stage, one after the other."""
-    ahead = micros if schedule == "gpipe" else min(micros, stages - stage)
-    order = [Slot(False, i) for i in range(ahead)]
-    for i in range(micros):
-        order.append(Slot(True, i))
-        if ahead + i < micros:
-            order.append(Slot(False, ahead + i))
+def stage_order(schedule: str, stages: int, stage: int, micros: int, segments: int = 1) -> list[Slot]:
+    """The pieces of work of one stage, one after the other: with segments, as many micro-batches as there are stages at a time."""
+    places = sorted((micro // stages, segment, micro) for segment in range(segments) for micro in range(micros))
+    forward = [Slot(False, micro, segment) for _, segment, micro in places]
+    back = sorted((micro // stages, -segment, micro) for segment in range(segments) for micro in range(micros))
+    backward = [Slot(True, micro, -segment) for _, segment, micro in back]
+    behind = stages - stage - 1
+    ahead = behind + 1 if segments == 1 else 2 * behind + (segments - 1) * stages + 1
+    ahead = len(forward) if schedule == "gpipe" else min(len(forward), ahead)
+    order = forward[:ahead]
+    for i, slot in enumerate(backward):
+        order += [slot, *forward[ahead + i : ahead + i + 1]]
     return order
 
 
-def timetable(schedule: str, stages: int, micros: int) -> dict[tuple[int, Slot], int]:
+def _needed(stage: int, slot: Slot, stages: int, segments: int) -> tuple[int, Slot] | None:
+    """The piece whose result another one needs from the stage before it (in the backward pass: behind it)."""
+    place = slot.segment * stages + stage + (1 if slot.backward else -1)
+    if not 0 <= place < stages * segments:
+        return None
+    return place % stages, slot._replace(segment=place // stages)
+
+
+def timetable(schedule: str, stages: int, micros: int, segments: int = 1) -> dict[tuple[int, Slot], int]:
     """When each stage does each piece, if all take equally long and none starts before what it needs is there."""
-    queues = [stage_order(schedule, stages, stage, micros) for stage in range(stages)]
+    if segments > 1 and micros % stages:
+        raise ValueError(
+            f"Pipelines with segments take as many micro-batches at a time as there are stages: {micros} micro-batches are no "
+            f"multiple of {stages} stages."
+        )
+    queues = [stage_order(schedule, stages, stage, micros, segments) for stage in range(stages)]
     done: dict[tuple[int, Slot], int] = {}
     time = 0
     while any(queues):
         for stage, queue in enumerate(queues):
-            if not queue:
-                continue
-            before = stage + 1 if queue[0].backward else stage - 1
-            needed = (before, queue[0])
-            if not 0 <= before < stages or done.get(needed, time) < time:
+            needed = _needed(stage, queue[0], stages, segments) if queue else None
+            if queue and (needed is None or done.get(needed, time) < time):
                 done[stage, queue.pop(0)] = time
         time += 1
     return done
@@ -78,17 +95,23 @@ class Stages:
     def __init__(self, graph: FuncGraph, stages: int, schedule: str = "1f1b"):
         self.graph, self.count = graph, stages
         self.scopes: dict[str, int] = graph.attrs.get("stages", {})
+        in_segments: dict[str, int] = graph.attrs.get("segments", {})
+        self.segments = 1 + max(in_segments.values(), default=0)
         self._check()
+        #: the place of each scope in the line of all stages of all segments
+        self.lines = {scope: in_segments.get(scope, 0) * stages + stage for scope, stage in self.scopes.items()}
         _fold_repeated(graph)
         self.nodes = graph.nodes()
+        self.line: dict[int, int] = {}
         self.stage: dict[int, int] = {}  # absent: computed wherever it is used
         self.backward: set[int] = set()
         self.micros: dict[int, frozenset[int]] = {}
         for node in self.nodes:
             self._place(node)
+        self.stage = {node: place % stages for node, place in self.line.items()}
         micros = 1 + max((m for found in self.micros.values() for m in found), default=0)
         self.when: dict[int, int] = {}
-        self._schedule(timetable(schedule, stages, micros), micros)
+        self._schedule(timetable(schedule, stages, micros, self.segments), micros)
         self.order = sorted(self.nodes, key=lambda n: self.when[n.id])  # stable: arguments stay before their users
 
     def _check(self) -> None:
@@ -106,26 +129,26 @@ class Stages:
             self.micros[node.id] = frozenset((node.op.index,))
         if node.scope.startswith("Gradients/") or node.op.writes or any(a.id in self.backward for a in args):
             self.backward.add(node.id)
-        around = {self.stage[a.id] for a in args if a.id in self.stage}
+        around = {self.line[a.id] for a in args if a.id in self.line}
         own = self._of_scope(node.scope)
         if isinstance(node.op, MakeTuple):
             return
         if isinstance(node.op, Note):  # the record of errors: kept by one stage, or it would go around with every micro-batch
-            self.stage[node.id] = 0
+            self.line[node.id] = 0
         elif isinstance(node.op, TupleGetItem):
-            if node.args[0].id in self.stage:
-                self.stage[node.id] = self.stage[node.args[0].id]
+            if node.args[0].id in self.line:
+                self.line[node.id] = self.line[node.args[0].id]
         elif own is not None and (around or self.micros[node.id]):
-            self.stage[node.id] = own
+            self.line[node.id] = own
         elif around:
-            self.stage[node.id] = min(around) if node.id in self.backward else max(around)
+            self.line[node.id] = min(around) if node.id in self.backward else max(around)
 
     def _of_scope(self, scope: str) -> int | None:
-        """The stage of the innermost cell around a node that has one."""
+        """The place in the line of the innermost cell around a node that has one."""
         scope = scope.removeprefix("Gradients/")
         while scope:
-            if scope in self.scopes:
-                return self.scopes[scope]
+            if scope in self.lines:
+                return self.lines[scope]
             scope = scope.rpartition("/")[0]
         return None
 
@@ -136,9 +159,9 @@ class Stages:
             moment = max((self.when[a.id] for a in node.args if isinstance(a, CNode)), default=0)
             if isinstance(node.op, Note):
                 moment = last
-            elif node.id in self.stage and len(self.micros[node.id]) == 1:
+            elif node.id in self.line and len(self.micros[node.id]) == 1:
                 (micro,) = self.micros[node.id]
-                slot = Slot(node.id in self.backward, count - 1 - micro)
+                slot = Slot(node.id in self.backward, count - 1 - micro, self.line[node.id] // self.count)
                 moment = max(moment, times[self.stage[node.id], slot])
             self.when[node.id] = moment
 
