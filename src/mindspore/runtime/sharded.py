@@ -66,7 +66,7 @@ class ShardedExecutable:
             rank = world.transport().rank % self.mesh.size
             if self.plan.options.stages > 1 and self._has_stages():
                 run = self._stage(graph, rank, on_xla)
-            elif on_xla:  # one program for all processes
+            elif on_xla and self.mesh.size > 1:  # one program for all processes, of a pipeline: of a stage
                 run = self._program(driver.optimise(graph, self.compiling)).on_parts
             else:
                 run = choose_backend.compile_graph(driver.optimise(specialised(graph, rank), self.compiling), frozenset())
@@ -91,16 +91,27 @@ class ShardedExecutable:
 
     def _stage(self, graph: FuncGraph, device: int, on_xla: bool) -> Any:
         """This process's stage of a pipeline."""
+        options, size, rank = self.plan.options, self.mesh.size, world.transport().rank
+        alone = not on_xla or size == 1  # else the devices of a stage run one program, which tells them apart itself
+        stages = Stages(specialised(graph, device) if alone else graph, options.stages, options.schedule)
+        own = stages.graph_of(rank // size, lambda stage: stage * size + device)
         if on_xla:
-            raise NotImplementedError(
-                "Pipeline stages on several processes run on the native CPU backend; XLA's processes all run one program."
-            )
-        options, size = self.plan.options, self.mesh.size
-        stages = Stages(specialised(graph, device), options.stages, options.schedule)
-        own = stages.graph_of(world.transport().rank // size, lambda stage: stage * size + device)
+            return self._stage_on_xla(driver.optimise(own, self.compiling))
         count = len(graph.outputs)
         run = choose_backend.compile_graph(driver.optimise(own, self.compiling), frozenset())
         return lambda *arrays: run(*arrays)[:count]  # behind the results come messages
+
+    def _stage_on_xla(self, graph: FuncGraph) -> Any:
+        from mindspore.backends.xla.stage_program import StageProgram, on_mesh
+
+        backend, size, ranks = choose_backend.current_backend(), self.mesh.size, self._stage_mates()
+        count = len(self.plan.graph.outputs)
+
+        def compiled(piece: FuncGraph) -> Any:
+            return backend.compile(piece) if size == 1 else on_mesh(piece, self.mesh.shape, ranks)
+
+        program = StageProgram(graph, compiled)
+        return lambda *arrays: tuple(np.asarray(a) for a in program(*arrays)[:count])
 
     def _on_mesh(self, graph: FuncGraph) -> Any:
         """The graph on as many of JAX's devices; None where there are not enough of them."""
@@ -127,7 +138,14 @@ class ShardedExecutable:
         storage = [self.plan.storage_of(p) for p in self.plan.graph.parameters]
         cut = {} if self.is_cluster else {number: storage[source].dims for number, source in self.updates.items()}
         outputs = [cut.get(i, ((),) * len(getattr(a, "shape", ()))) for i, a in enumerate(graph.outputs)]
-        return MeshProgram(graph, self.mesh.shape, [s.dims for s in storage], outputs)
+        return MeshProgram(graph, self.mesh.shape, [s.dims for s in storage], outputs, self._stage_mates())
+
+    def _stage_mates(self) -> range | None:
+        """The processes of this one's stage; None where there is one stage."""
+        if self.plan.options.stages == 1 or not self.is_cluster:
+            return None
+        first = world.transport().rank // self.mesh.size * self.mesh.size
+        return range(first, first + self.mesh.size)
 
     def _whole(self, array: np.ndarray, node: Any, layout: Layout) -> np.ndarray:
         """What all devices are fed together, if each is fed this part."""

@@ -19,5 +19,11 @@ def test_two_stages(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("processes", [2, 4])
+def test_programs_of_xla_between_messages(tmp_path, processes):
+    assert failures(tmp_path, processes=processes, timeout=580, MS_DEV_BACKEND="xla") == {}
+
+
+@pytest.mark.slow
 def test_four_processes(tmp_path):
     assert failures(tmp_path, processes=4, timeout=580) == {}

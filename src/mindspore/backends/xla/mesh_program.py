@@ -30,11 +30,14 @@ def devices() -> int:
 class MeshProgram:
     """A compiled graph that all devices of a mesh run."""
 
-    def __init__(self, graph: FuncGraph, shape: tuple[int, ...], inputs: list[Dims], outputs: list[Dims]):
+    def __init__(
+        self, graph: FuncGraph, shape: tuple[int, ...], inputs: list[Dims], outputs: list[Dims], ranks: range | None = None
+    ):
+        """`ranks`: the processes whose devices the mesh has, if not all."""
         self.jax = jax = require("jax", "xla", "the XLA backend")
         jax.config.update("jax_enable_x64", True)
         axes = tuple(MESH_AXIS(i) for i in range(len(shape)))
-        self.mesh = jax.sharding.Mesh(np.array(_devices(jax, math.prod(shape))).reshape(shape), axes)
+        self.mesh = jax.sharding.Mesh(np.array(_devices(jax, math.prod(shape), ranks)).reshape(shape), axes)
         self.inputs = [
             (jax.sharding.NamedSharding(self.mesh, _spec(jax, dims)), _whole_shape(p.abstract.shape, dims, shape))
             for dims, p in zip(inputs, graph.parameters)
@@ -91,12 +94,12 @@ class MeshProgram:
         return tuple(np.asarray(a.addressable_shards[0].data) for a in self._run(given))
 
 
-def _devices(jax: Any, count: int) -> list[Any]:
+def _devices(jax: Any, count: int, ranks: range | None) -> list[Any]:
     """The devices of a mesh: one of each process, if there are so many processes, else those of this one."""
     if jax.process_count() == 1:
         return jax.devices()[:count]
     by_process = {d.process_index: d for d in reversed(jax.devices())}
-    return [by_process[p] for p in sorted(by_process)]
+    return [by_process[p] for p in ranks or sorted(by_process)]
 
 
 def _whole_shape(part: tuple[int, ...], dims: Dims, mesh: tuple[int, ...]) -> tuple[int, ...]:
