@@ -27,6 +27,7 @@ _LAZY = {
     "load_segmented_checkpoints": "mindspore.train.serialization",
     "reshard": "mindspore.parallel.function",
     "RayWorkers": "mindspore.parallel.on_ray",
+    "ServedTable": "mindspore.parallel.parameter_server",
     "calibrate": "mindspore.parallel.calibration",
     "search_layers": "mindspore.parallel.layer_plans",
 }  # fmt: skip

@@ -19,9 +19,9 @@ def test_two_stages(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("processes", [2, 4])
-def test_programs_of_xla_between_messages(tmp_path, processes):
-    assert failures(tmp_path, processes=processes, timeout=580, MS_DEV_BACKEND="xla") == {}
+@pytest.mark.parametrize(("processes", "arguments"), [(2, []), (4, ["short"])])
+def test_programs_of_xla_between_messages(tmp_path, processes, arguments):
+    assert failures(tmp_path, processes=processes, arguments=arguments, timeout=580, MS_DEV_BACKEND="xla") == {}
 
 
 @pytest.mark.slow

@@ -52,22 +52,20 @@ class StageProgram:
         nodes = _ordered(self.graph)
         last_use = self._last_uses(nodes)
         waiting: list[CNode] = []
-        place = 0
 
-        def flush() -> None:
+        def flush(place: int) -> None:
             if waiting:
                 self.actions.append(self._piece(waiting, place, last_use))
                 waiting.clear()
 
         for place, node in enumerate(nodes):
             if isinstance(node.op, (Send, Receive)):
-                flush()
+                flush(place)
                 value = node.args[0].id if isinstance(node.op, Send) else node.id
                 self.actions.append(Message(node.op, value))
             elif not isinstance(node.op, MakeTuple):
                 waiting.append(node)
-        place = len(nodes)
-        flush()
+        flush(len(nodes))
 
     def _last_uses(self, nodes: list[CNode]) -> dict[int, int]:
         """For each value the place of the last operator that takes it; results are taken at the end."""
