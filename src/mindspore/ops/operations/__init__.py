@@ -62,7 +62,7 @@ from mindspore.prims.elementwise import (
     Tanh, Trunc, TruncateDiv, TruncateMod, Xdivy, Xlogy, ZerosLike,
 )  # fmt: skip
 from mindspore.prims.exchange import (
-    AllGatherV, AlltoAll, AlltoAllV, AlltoAllVC, BatchISendIRecv, NeighborExchange, Receive, ReduceScatterV, Send,
+    AllGatherV, AlltoAll, AlltoAllV, AlltoAllVC, BatchISendIRecv, NeighborExchange, Receive, ReduceScatterV, Send, Shift,
 )  # fmt: skip
 from mindspore.prims.fake_quantise import FakeQuantise
 from mindspore.prims.fft import FourierTransform, InverseRealFourierTransform, RealFourierTransform
