@@ -59,11 +59,9 @@ def require_float(op: str, name: str, value: Tensor) -> None:
 
 
 def require_operands(op: str, **given: Any) -> None:
-    """Every argument must be a tensor or what becomes one: a number, an array, a list."""
+    """Every argument must be a tensor or a number."""
     for name, value in given.items():
-        if isinstance(value, (TensorBase, SymbolicScalarBase)) or values.is_number(value):
-            continue
-        if not isinstance(value, (list, tuple)) and not hasattr(value, "__array__"):
+        if not isinstance(value, (TensorBase, SymbolicScalarBase)) and not values.is_number(value):
             raise wrong_call(op, name, value, "a Tensor or a number")
 
 
@@ -75,16 +73,23 @@ def require_numbers(op: str, **given: Any) -> None:
 
 
 def as_tensor(value: Any, dtype: DType | None = None) -> Any:
-    """A tensor from a tensor, a number (symbolic or not), a list or an array; numbers take `dtype` if given."""
+    """A tensor from a tensor or a number (symbolic or not), which takes `dtype` if given. Lists and arrays are for `Tensor`."""
     if isinstance(value, TensorBase):
         return value
     if isinstance(value, SymbolicScalarBase):
         from mindspore.prims.arrays import ScalarToTensor
 
         return ScalarToTensor()(value, dtype)
-    if isinstance(value, (str, bytes, dict)) or value is None:
+    if not values.is_number(value):
         raise TypeError(f"an operation needs a Tensor or a number, but got {checks.describe(value)}.")
     return Tensor(value, dtype)
+
+
+def from_values(value: Any, dtype: DType | None = None) -> Any:
+    """As `as_tensor`, of arguments that are documented to take lists and arrays, too."""
+    if isinstance(value, (list, tuple)) or hasattr(value, "__array__"):
+        return value if isinstance(value, TensorBase) else Tensor(value, dtype)
+    return as_tensor(value, dtype)
 
 
 def is_variable(value: Any) -> bool:

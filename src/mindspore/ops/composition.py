@@ -10,10 +10,11 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from mindspore.prims import explain
+from mindspore.prims import checks, explain
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.mesh import constrained, entries_for
 from mindspore.prims.primitive import Primitive
+from mindspore.prims.values import SymbolicScalarBase, TensorBase
 
 REQUIRED = inspect.Parameter.empty
 
@@ -24,6 +25,8 @@ class Composition(Primitive):
     #: which dimensions strategies may cut, where what it is made of does not tell: a letter for each dimension of each tensor,
     #: equal ones are cut alike; "." is not cut, "*" as the operations allow
     cuts: str = ""
+    #: positions and names of arguments that must be tensors
+    tensors: tuple[tuple[int, str], ...] = ()
 
     def compose(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(f"{type(self).__name__} must define compose")
@@ -63,6 +66,7 @@ class Composition(Primitive):
                     )
 
     def _composed(self, args: tuple, kwargs: dict) -> Any:
+        self._check_tensors(args, kwargs)
         try:
             return self.compose(*args, **kwargs)
         except explain.UNFORESEEN as error:
@@ -72,11 +76,38 @@ class Composition(Primitive):
             raise better from error
 
 
+    def _check_tensors(self, args: tuple, kwargs: dict) -> None:
+        for place, name in self.tensors:
+            if place < len(args):
+                value = args[place]
+            elif name in kwargs:
+                value = kwargs[name]
+            else:
+                continue
+            if not isinstance(value, (TensorBase, SymbolicScalarBase)):
+                raise TypeError(f"For '{self.name}', '{name}' must be a Tensor, but got {checks.describe(value)}.")
+
+
+def of_tensors(names: str, function: Callable) -> Callable:
+    """A lambda with the annotation that these of its arguments are tensors."""
+    function.__annotations__ = dict.fromkeys(names.split(), "Tensor")
+    return function
+
+
+def _tensor_arguments(function: Callable) -> tuple[tuple[int, str], ...]:
+    """Positions and names of the arguments that a function's annotations call tensors."""
+    named = getattr(function, "__annotations__", {})  # types of NumPy and Python have none
+    if not named:
+        return ()
+    found = enumerate(inspect.signature(function).parameters.values())
+    return tuple((i, p.name) for i, p in found if named.get(p.name) == "Tensor" and p.kind is p.POSITIONAL_OR_KEYWORD)
+
+
 def composition(
     name: str, function: Callable, doc: str = "", base: type[Composition] = Composition, /, **attributes: Any
 ) -> Any:
     """A Composition class. `attributes` are the constructor's arguments with their defaults (REQUIRED: none);
-    calling an instance `p` is `function(p, *args)`.
+    calling an instance `p` is `function(p, *args)`. Arguments that `function` annotates as `Tensor` are refused if they are none.
     """
     parameters = [
         inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default)
@@ -101,9 +132,12 @@ def composition(
         parameters=[inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *parameters]
     )
     members = {"__init__": init, "compose": compose, "__doc__": doc or None, "__module__": "mindspore.ops.operations"}
+    members["tensors"] = tuple((place - 1, argument) for place, argument in _tensor_arguments(function))
     return type(name, (base,), members)
 
 
 def plain(name: str, function: Callable, doc: str = "") -> Any:
     """A Composition class without attributes whose instances call `function(*args)`."""
-    return composition(name, lambda self, *args, **kwargs: function(*args, **kwargs), doc or function.__doc__ or "")
+    made = composition(name, lambda self, *args, **kwargs: function(*args, **kwargs), doc or function.__doc__ or "")
+    made.tensors = _tensor_arguments(function)
+    return made

@@ -362,7 +362,7 @@ def logaddexp2(input: Tensor, other: Any) -> Tensor:
     return high + ew.Log1p()(ew.Exp()((low - high) * math.log(2))) * (1 / math.log(2))
 
 
-def fmax(input: Tensor, other: Any) -> Tensor:
+def fmax(input: Any, other: Any) -> Tensor:
     """The larger of each pair; NaN only where both are.
 
     Examples:
@@ -373,7 +373,7 @@ def fmax(input: Tensor, other: Any) -> Tensor:
     return ew.Select()(ew.IsNan()(x), y, ew.Select()(ew.IsNan()(y), x, maximum(x, y)))
 
 
-def fmin(input: Tensor, other: Any) -> Tensor:
+def fmin(input: Any, other: Any) -> Tensor:
     """The smaller of each pair; NaN only where both are.
 
     Examples:

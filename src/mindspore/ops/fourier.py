@@ -11,8 +11,8 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ops.arguments import (
-    as_tensor,
     cast,
+    from_values,
     normal_axis,
     require_rank,
     require_tensor,
@@ -465,7 +465,7 @@ def stft(
         )
     shape = window if window is not None else Tensor(np.ones(width), prim.real_type(x.dtype))
     left = (n_fft - width) // 2
-    shape = pad_pairs(as_tensor(shape), ((left, n_fft - width - left),), "constant")
+    shape = pad_pairs(from_values(shape), ((left, n_fft - width - left),), "constant")
     count = 1 + (x.shape[-1] - n_fft) // hop
     places = np.arange(count)[:, None] * hop + np.arange(n_fft)
     frames = Gather()(x, Tensor(places), x.ndim - 1) * shape

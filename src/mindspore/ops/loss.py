@@ -56,7 +56,11 @@ def reduce_loss(op: str, loss: Tensor, reduction: str) -> Tensor:
 
 
 def _pair(op: str, x: Tensor, y: Any) -> tuple[Any, Any]:
-    return require_tensor(op, "input", x), require_tensor(op, "target", as_tensor(y))
+    return require_tensor(op, "input", x), require_tensor(op, "target", y)
+
+
+def _weighed(op: str, losses: Any, weight: Any) -> Any:
+    return losses if weight is None else losses * require_tensor(op, "weight", weight)
 
 
 def _one_minus(x: Tensor) -> Any:
@@ -272,7 +276,7 @@ def binary_cross_entropy(
         return _ew.Maximum()(_ew.Log()(v), _LOG_FLOOR)
 
     losses = -(y * log(p) + _one_minus(y) * log(_one_minus(p)))
-    losses = losses if weight is None else losses * weight
+    losses = _weighed("binary_cross_entropy", losses, weight)
     return reduce_loss("binary_cross_entropy", losses, reduction)
 
 
@@ -295,9 +299,9 @@ def binary_cross_entropy_with_logits(
     if pos_weight is None:
         losses = _loss.SigmoidCrossEntropyWithLogits()(x, y)
     else:
-        factor = (pos_weight - 1.0) * y + 1.0
+        factor = (require_tensor("binary_cross_entropy_with_logits", "pos_weight", pos_weight) - 1.0) * y + 1.0
         losses = _one_minus(y) * x + factor * _ew.Softplus()(-x)
-    losses = losses if weight is None else losses * weight
+    losses = _weighed("binary_cross_entropy_with_logits", losses, weight)
     return reduce_loss("binary_cross_entropy_with_logits", losses, reduction)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.arguments import as_tensor, cast
+from mindspore.ops.arguments import as_tensor, cast, from_values
 from mindspore.prims import values
 from mindspore.prims.arrays import ScalarToTensor
 from mindspore.prims.elementwise import StopGradient
@@ -45,7 +45,7 @@ def stop_gradient(value: Any) -> Any:
     return StopGradient()(value) if isinstance(value, values.TensorBase) else value
 
 
-def depend(value: Any, expr: Tensor) -> Any:
+def depend(value: Any, expr: Any) -> Any:
     """`value`, after `expr`. Programs run in the order they are written, so nothing more is needed.
 
     Examples:
@@ -116,7 +116,7 @@ def tuple_to_array(input_x: Any) -> Tensor:
     """
     if not isinstance(input_x, (tuple, list, range)):
         raise TypeError(f"For 'tuple_to_array', 'input_x' must be a tuple, but got {type(input_x).__name__}.")
-    return as_tensor(list(input_x))
+    return from_values(list(input_x))
 
 
 def scalar_cast(input_x: Any, input_y: Any) -> Any:

@@ -507,7 +507,7 @@ def _candidates(
     """Draw `count` classes below `range_max`; `chance` is the probability of a class in one draw, of any class number."""
     if unique and count > range_max:
         raise ValueError(f"at most {range_max} different classes can be sampled, but 'num_sampled' is {count}.")
-    sampled = multinomial(chance(as_tensor(np.arange(range_max, dtype=np.float32))), count, not unique, _given(seed))
+    sampled = multinomial(chance(Tensor(np.arange(range_max, dtype=np.float32))), count, not unique, _given(seed))
 
     def expected(classes: Any) -> Any:
         probability = chance(cast(classes, mstype.float32))

@@ -12,6 +12,7 @@ from mindspore.ops.arguments import (
     as_tensor,
     cast,
     concrete,
+    from_values,
     measured,
     normal_axis,
     require_numbers,
@@ -173,7 +174,7 @@ def bucketize(input: Tensor, boundaries: Any, *, right: bool = False) -> Tensor:
         [0 1 3]
     """
     require_tensors("bucketize", input=input)
-    bounds = as_tensor(boundaries)
+    bounds = from_values(boundaries)
     if bounds.ndim != 1:
         raise ValueError(f"For 'bucketize', 'boundaries' must be 1-D, but got shape {bounds.shape}.")
     return SearchSorted(mstype.int32, right)(cast(bounds, mstype.float32), cast(input, mstype.float32))

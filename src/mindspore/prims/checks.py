@@ -27,6 +27,11 @@ def tensor(op: str, name: str, value: Any) -> AbstractTensor:
     return value  # type: ignore[return-value]
 
 
+def is_real(value: Any) -> bool:
+    """Whether a value is a real number of Python or NumPy; truth values are none."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
 def describe(value: Any) -> str:
     if isinstance(value, TENSOR_LIKE):
         return f"a Tensor of {value.dtype} with shape {value.shape}"

@@ -30,7 +30,7 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore._base import keys
 from mindspore.ir import Abstract
-from mindspore.prims import explain, factors, values
+from mindspore.prims import checks, explain, factors, values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.argument_names import positional
 from mindspore.prims.factors import Factors
@@ -340,13 +340,8 @@ def promote_arguments(name: str, args: tuple, which: str | tuple[int, ...], comp
             common = dtype if common is None else mstype.promote(common, dtype)
         elif isinstance(arg, values.SymbolicScalarBase) or values.is_number(arg):
             numbers.append(arg)
-        elif hasattr(arg, "__array__") or isinstance(arg, (list, tuple)):
-            args = args[:i] + (values.tensor_class()(arg),) + args[i + 1 :]
-            return promote_arguments(name, args, which, compares)
         else:
-            raise TypeError(
-                f"For '{name}', argument {i + 1} must be a tensor or a number, but got {type(arg).__name__}."
-            )
+            raise TypeError(f"For '{name}', argument {i + 1} must be a Tensor or a number, but got {checks.describe(arg)}.")
     if common is None:
         common = _common_number_dtype(numbers)
     else:

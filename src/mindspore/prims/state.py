@@ -49,7 +49,7 @@ class _Assignment(Primitive):
             kept_by(self.name, "variable", dtype, mstype.promote_scalar(dtype, value))
             value = values.number_tensor(value, dtype)
         elif not isinstance(value, (values.TensorBase, values.SymbolicScalarBase)):
-            value = values.tensor_class()(value, dtype)
+            raise TypeError(f"For '{self.name}', 'value' must be a Tensor or a number, but got {checks.describe(value)}.")
         if values.dtype_of(value) is not dtype:
             if isinstance(value, values.TensorBase):
                 kept_by(self.name, "variable", dtype, values.dtype_of(value))

@@ -62,7 +62,18 @@ class Update(Primitive):
                     f"For '{self.name}', '{name}' must have the shape of '{self.state[0]}', but got {value.shape} and "
                     f"{first.shape}."
                 )
+        for name in named.keys() - {*self.state, "grad"}:
+            self._check_number(name, named[name])
         return AbstractTuple(tuple(named[name] for name in self.state))
+
+    def _check_number(self, name: str, value: Any) -> None:
+        """Rates and their kin are one real number each, or a tensor that holds one."""
+        if isinstance(value, checks.TENSOR_LIKE):
+            if value.dtype.kind != "c":
+                return
+        elif checks.is_real(value):
+            return
+        raise TypeError(f"For '{self.name}', '{name}' must be a real number or a Tensor of one, but got {checks.describe(value)}.")
 
     def factors(self, *args: Any) -> Factors:
         """Element by element in what has the variable's shape; other tensors are needed whole."""

@@ -101,8 +101,8 @@ def execute(prim: Primitive, args: tuple) -> Any:
 
 
 def _evaluate(prim: Primitive, args: tuple, arrays: list) -> Any:
-    """Infer, which checks, and evaluate; light primitives are inferred only to say what is wrong."""
-    if not prim.light or _unknown_kind(prim.kinds, arrays):
+    """Infer, which checks, and evaluate; light primitives are inferred where NumPy would take what graphs refuse."""
+    if not prim.light or _needs_look(prim.kinds, args, arrays):
         prim.infer(*[values.abstract_of(a) if isinstance(a, TensorBase) else a for a in args])
     try:
         return devices.current().evaluate(prim, arrays)
@@ -117,10 +117,10 @@ def _say_why(prim: Primitive, args: tuple) -> None:
     prim.infer(*[values.abstract_of(a) if isinstance(a, TensorBase) else a for a in args])
 
 
-def _unknown_kind(kinds: str, arrays: list) -> bool:
-    """Whether an element type may be none that the primitive knows: NumPy computes many that graphs refuse."""
-    for array in arrays:  # noqa: SIM110 - faster than any()
-        if type(array) is np.ndarray and array.dtype.kind not in kinds:
+def _needs_look(kinds: str, args: tuple, arrays: list) -> bool:
+    """Whether an argument is no tensor, or of an element type that may be none the primitive knows."""
+    for arg, array in zip(args, arrays):  # noqa: SIM110 - faster than any()
+        if arg is array or (type(array) is np.ndarray and array.dtype.kind not in kinds):
             return True
     return False
 

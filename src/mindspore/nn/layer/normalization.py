@@ -62,8 +62,8 @@ class _BatchNorm(Cell):
         self.moving_variance = parameter(moving_var_init, "variance", False)
         self.gamma = parameter(gamma_init, "gamma", affine)
         self.beta = parameter(beta_init, "beta", affine)
-        self.bn_train = _BatchNormPrimitive(True, eps, 1 - momentum, data_format)
-        self.bn_infer = _BatchNormPrimitive(False, eps, 1 - momentum, data_format)
+        self.bn_train = _BatchNormPrimitive(True, eps, 1.0 - momentum, data_format)
+        self.bn_infer = _BatchNormPrimitive(False, eps, 1.0 - momentum, data_format)
 
     def construct(self, x: Tensor) -> Any:
         checks.rank(type(self).__name__, x, *self.ranks)

@@ -11,7 +11,7 @@ from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast, concrete, require_tensors
-from mindspore.ops.composition import REQUIRED, Composition, composition, plain
+from mindspore.ops.composition import REQUIRED, Composition, composition, of_tensors, plain
 from mindspore.ops.joining import slice_
 from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
@@ -372,7 +372,7 @@ Ones = plain("Ones", F.ones, """Ones of the given shape; float32 unless told oth
         >>> ops.Ones()((2,), ms.float32).tolist()
         [1.0, 1.0]
     """)
-FillV2 = composition("FillV2", lambda self, shape, value: F.full(shape, value),
+FillV2 = composition("FillV2", of_tensors("value", lambda self, shape, value: F.full(shape, value)),
     """A tensor of the given shape with one value everywhere.
 
     Examples:
@@ -430,7 +430,8 @@ TriuIndices = composition(
     col=REQUIRED, offset=0, dtype=mstype.int32,
 )  # fmt: skip
 MatrixDiagV3 = composition(
-    "MatrixDiagV3", lambda self, x, k, rows, cols, padding: F.matrix_diag(x, k, rows, cols, padding, self.align),
+    "MatrixDiagV3",
+    of_tensors("x k rows cols padding", lambda self, x, k, rows, cols, padding: F.matrix_diag(x, k, rows, cols, padding, self.align)),
     """Matrices with the given diagonals and a padding value elsewhere.
 
     Examples:
@@ -442,7 +443,7 @@ MatrixDiagV3 = composition(
     align="RIGHT_LEFT",
 )  # fmt: skip
 MatrixDiagPartV3 = composition(
-    "MatrixDiagPartV3", lambda self, x, k, padding: F.matrix_diag_part(x, k, padding, self.align),
+    "MatrixDiagPartV3", of_tensors("x k padding", lambda self, x, k, padding: F.matrix_diag_part(x, k, padding, self.align)),
     """The diagonals `k` of matrices; short ones are padded on the side that `align` names.
 
     Examples:
@@ -482,7 +483,7 @@ class _OneHot(Composition):
 
 
 OneHot = composition(
-    "OneHot", lambda self, x, depth, on, off: F.one_hot(x, depth, on, off, self.axis), """One-hot codes.
+    "OneHot", of_tensors("x on off", lambda self, x, depth, on, off: F.one_hot(x, depth, on, off, self.axis)), """One-hot codes.
 
     Examples:
         >>> ops.OneHot()(Tensor([0, 2]), 3, Tensor(1.0), Tensor(0.0)).tolist()
@@ -738,7 +739,7 @@ IndexAdd = composition(
     """, axis=REQUIRED, use_lock=True,
     check_index_bound=True,
 )  # fmt: skip
-IndexFill = composition("IndexFill", lambda self, x, dim, index, value: F.index_fill(x, dim, index, value),
+IndexFill = composition("IndexFill", of_tensors("x index value", lambda self, x, dim, index, value: F.index_fill(x, dim, index, value)),
     """A copy with one value in all slices along a dimension that the indices name.
 
     Examples:
@@ -748,7 +749,10 @@ IndexFill = composition("IndexFill", lambda self, x, dim, index, value: F.index_
     """)
 IndexPut = composition(
     "IndexPut",
-    lambda self, x, source, indices: (with_items_added if self.accumulate else with_items)(x, tuple(indices), source),
+    of_tensors(
+        "x source",
+        lambda self, x, source, indices: (with_items_added if self.accumulate else with_items)(x, tuple(indices), source),
+    ),
     """A copy with values at the places that a tuple of index tensors names; they are added when `accumulate` is 1.
 
     Examples:
@@ -757,28 +761,28 @@ IndexPut = composition(
     """,
     accumulate=0,
 )  # fmt: skip
-InplaceAdd = composition("InplaceAdd", lambda self, x, v: F.inplace_add(x, v, self.indices),
+InplaceAdd = composition("InplaceAdd", of_tensors("x v", lambda self, x, v: F.inplace_add(x, v, self.indices)),
     """A copy of x with the rows of v added to its rows `indices`.
 
     Examples:
         >>> print(ops.InplaceAdd((1,))(Tensor([[1.0], [2.0], [3.0]]), Tensor([[10.0]])).flatten())
         [ 1. 12.  3.]
     """, indices=REQUIRED)
-InplaceSub = composition("InplaceSub", lambda self, x, v: F.inplace_sub(x, v, self.indices),
+InplaceSub = composition("InplaceSub", of_tensors("x v", lambda self, x, v: F.inplace_sub(x, v, self.indices)),
     """A copy of x with the rows of v subtracted from its rows `indices`.
 
     Examples:
         >>> print(ops.InplaceSub((1,))(Tensor([[1.0], [2.0], [3.0]]), Tensor([[10.0]])).flatten())
         [ 1. -8.  3.]
     """, indices=REQUIRED)
-InplaceUpdate = composition("InplaceUpdate", lambda self, x, v: F.inplace_update(x, v, self.indices),
+InplaceUpdate = composition("InplaceUpdate", of_tensors("x v", lambda self, x, v: F.inplace_update(x, v, self.indices)),
     """A copy of x with its rows `indices` replaced by those of v.
 
     Examples:
         >>> print(ops.InplaceUpdate((1,))(Tensor([[1.0], [2.0], [3.0]]), Tensor([[10.0]])).flatten())
         [ 1. 10.  3.]
     """, indices=REQUIRED)
-InplaceUpdateV2 = composition("InplaceUpdateV2", lambda self, x, indices, v: F.inplace_update(x, v, indices),
+InplaceUpdateV2 = composition("InplaceUpdateV2", of_tensors("x v", lambda self, x, indices, v: F.inplace_update(x, v, indices)),
     """A copy of x with rows, named by the second argument, replaced by those of v.
 
     Examples:

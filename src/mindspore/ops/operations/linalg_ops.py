@@ -10,7 +10,7 @@ from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast
-from mindspore.ops.composition import REQUIRED, composition, plain
+from mindspore.ops.composition import REQUIRED, composition, of_tensors, plain
 from mindspore.prims import decompositions as dec
 from mindspore.prims import elementwise as ew
 from mindspore.prims.reduction import ReduceSum
@@ -165,7 +165,7 @@ Mvlgamma = composition("Mvlgamma", lambda self, x: F.mvlgamma(x, self.p),
     """, p=REQUIRED)
 
 BartlettWindow = composition(
-    "BartlettWindow", lambda self, n: F.bartlett_window(n, self.periodic, dtype=self.dtype),
+    "BartlettWindow", of_tensors("n", lambda self, n: F.bartlett_window(n, self.periodic, dtype=self.dtype)),
     """A triangle of the length given by a 0-d tensor; `periodic` leaves out the last of length + 1 points.
 
     Examples:
@@ -175,7 +175,7 @@ BartlettWindow = composition(
     dtype=mstype.float32,
 )  # fmt: skip
 BlackmanWindow = composition(
-    "BlackmanWindow", lambda self, n: F.blackman_window(n, self.periodic, dtype=self.dtype),
+    "BlackmanWindow", of_tensors("n", lambda self, n: F.blackman_window(n, self.periodic, dtype=self.dtype)),
     """Blackman's window of three cosines, of the length given by a 0-d tensor.
 
     Examples:
@@ -186,7 +186,7 @@ BlackmanWindow = composition(
 )  # fmt: skip
 HammingWindow = composition(
     "HammingWindow",
-    lambda self, n: F.hamming_window(F.static_int(n), self.periodic, self.alpha, self.beta, dtype=self.dtype),
+    of_tensors("n", lambda self, n: F.hamming_window(F.static_int(n), self.periodic, self.alpha, self.beta, dtype=self.dtype)),
     """alpha - beta * cos, one period, of the length given by a 1-element tensor.
 
     Examples:
@@ -197,10 +197,10 @@ HammingWindow = composition(
 )  # fmt: skip
 STFT = composition(
     "STFT",
-    lambda self, x, window: F.stft(
+    of_tensors("x window", lambda self, x, window: F.stft(
         x, self.n_fft, self.hop_length, self.win_length, window, False, "REFLECT", self.normalized, self.onesided,
         self.return_complex,
-    ), """The short-time Fourier transform of a signal with a window: (…, frequency, frame).
+    )), """The short-time Fourier transform of a signal with a window: (…, frequency, frame).
 
     Examples:
         >>> ops.STFT(8, 4, 8, False, True, True)(ops.ones(16), ops.ones(8)).shape

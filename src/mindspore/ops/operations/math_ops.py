@@ -9,7 +9,7 @@ from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast, static_ints
-from mindspore.ops.composition import REQUIRED, composition, plain
+from mindspore.ops.composition import REQUIRED, composition, of_tensors, plain
 from mindspore.prims import elementwise as ew
 from mindspore.prims.broadcasting import ReduceSum, Reshape
 from mindspore.prims.elementwise import (
@@ -100,7 +100,7 @@ if TYPE_CHECKING:
     from mindspore.prims.primitive import Primitive
 
 TensorAdd = Add
-Round = composition("Round", lambda self, x, decimals=0: F.round(x, decimals=decimals), """Round to the nearest.
+Round = composition("Round", of_tensors("x", lambda self, x, decimals=0: F.round(x, decimals=decimals)), """Round to the nearest.
 
     Examples:
         >>> print(ops.Round()(Tensor([0.5, 1.5, 2.7])))
@@ -134,7 +134,7 @@ Fmax = plain("Fmax", F.fmax)
 Fmin = plain("Fmin", F.fmin)
 Heaviside = plain("Heaviside", F.heaviside)
 Sinc = plain("Sinc", F.sinc)
-Logit = composition("Logit", lambda self, x: F.logit(x, self.eps if self.eps >= 0 else None),
+Logit = composition("Logit", of_tensors("x", lambda self, x: F.logit(x, self.eps if self.eps >= 0 else None)),
     """log(x / (1 - x)); `eps` above 0 first keeps x within [eps, 1 - eps].
 
     Examples:
@@ -180,7 +180,7 @@ IsClose = composition(
     equal_nan=False,
 )  # fmt: skip
 EqualCount = composition(
-    "EqualCount", lambda self, x, y: Reshape()(ReduceSum()(cast(ew.Equal()(x, y), x.dtype), ()), (1,)),
+    "EqualCount", of_tensors("x y", lambda self, x, y: Reshape()(ReduceSum()(cast(ew.Equal()(x, y), x.dtype), ()), (1,))),
     """How many elements are equal.
 
     Examples:
@@ -248,7 +248,7 @@ NuclearNorm = composition(
     """, dim=None, keepdim=False,
 )  # fmt: skip
 SquareSumAll = composition(
-    "SquareSumAll", lambda self, x, y: (ReduceSum()(ew.Square()(x), ()), ReduceSum()(ew.Square()(y), ())),
+    "SquareSumAll", of_tensors("x y", lambda self, x, y: (ReduceSum()(ew.Square()(x), ()), ReduceSum()(ew.Square()(y), ()))),
     """The sums of squares of both inputs.
 
     Examples:
@@ -256,7 +256,7 @@ SquareSumAll = composition(
         25.0 5.0
     """,
 )  # fmt: skip
-L2Loss = composition("L2Loss", lambda self, x: ReduceSum()(ew.Square()(x), ()) * 0.5, """Half the sum of squares.
+L2Loss = composition("L2Loss", of_tensors("x", lambda self, x: ReduceSum()(ew.Square()(x), ()) * 0.5), """Half the sum of squares.
 
     Examples:
         >>> print(ops.L2Loss()(Tensor([3.0, 4.0])))
@@ -264,7 +264,7 @@ L2Loss = composition("L2Loss", lambda self, x: ReduceSum()(ew.Square()(x), ()) *
     """)
 L2Normalize = composition(
     "L2Normalize",
-    lambda self, x: x * ew.Rsqrt()(ew.Maximum()(ReduceSum(True)(ew.Square()(x), self.axis), self.epsilon)),
+    of_tensors("x", lambda self, x: x * ew.Rsqrt()(ew.Maximum()(ReduceSum(True)(ew.Square()(x), self.axis), self.epsilon))),
     """Scale to unit length along an axis.
 
     Examples:
@@ -309,7 +309,7 @@ CountNonZero = composition(
     """,
     dims=None,
 )  # fmt: skip
-Bincount = composition("Bincount", lambda self, x, size, weights: F.bincount(x, weights, F.static_int(size)),
+Bincount = composition("Bincount", of_tensors("x size weights", lambda self, x, size, weights: F.bincount(x, weights, F.static_int(size))),
     """How often, or with what total weight, each of 0 … size - 1 occurs in an int32 tensor.
 
     Examples:

@@ -12,7 +12,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.ops import activation as act
 from mindspore.ops import conv, ctc, image, loss, mask_bits, pooling
 from mindspore.ops.arguments import cast, require_rank
-from mindspore.ops.composition import REQUIRED, composition, plain
+from mindspore.ops.composition import REQUIRED, composition, of_tensors, plain
 from mindspore.ops.gather_scatter import gather
 from mindspore.ops.operations.sequence_ops import *  # noqa: F403
 from mindspore.ops.operations.sequence_ops import __all__ as _sequence
@@ -243,7 +243,7 @@ SparseSoftmaxCrossEntropyWithLogits = composition(
 )  # fmt: skip
 
 
-def _ctc_v2(p: Primitive, log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor) -> tuple:
+def _ctc_v2(p: Primitive, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any) -> tuple:
     return ctc.ctc_loss(
         log_probs, targets, input_lengths, target_lengths, p.blank, p.reduction, p.zero_infinity
     )
@@ -499,9 +499,9 @@ ResizeNearestNeighbor = composition(
 )  # fmt: skip
 ResizeNearestNeighborV2 = composition(
     "ResizeNearestNeighborV2",
-    lambda p, x, size: image.resize(
+    of_tensors("x", lambda p, x, size: image.resize(
         x, _sizes(size), "nearest-exact" if p.half_pixel_centers else "nearest", p.align_corners
-    ),
+    )),
     """Nearest-neighbour resizing.
 
     Examples:
@@ -521,7 +521,7 @@ ResizeBilinear = composition(
 )  # fmt: skip
 ResizeBilinearV2 = composition(
     "ResizeBilinearV2",
-    lambda p, x, size: image.resize(x, _sizes(size), "bilinear", p.align_corners, p.half_pixel_centers),
+    of_tensors("x", lambda p, x, size: image.resize(x, _sizes(size), "bilinear", p.align_corners, p.half_pixel_centers)),
     """Bilinear resizing.
 
     Examples:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from mindspore.ops import functional as F
 from mindspore.ops import sparse
 from mindspore.ops import sparse_structure as structure
-from mindspore.ops.composition import REQUIRED, composition, plain
+from mindspore.ops.composition import REQUIRED, composition, of_tensors, plain
 
 if TYPE_CHECKING:
     from mindspore.common.tensor import Tensor
@@ -28,7 +28,8 @@ SparseTensorDenseMatmul = composition(
     """, adjoint_st=False, adjoint_dt=False,
 )  # fmt: skip
 SparseTensorDenseAdd = composition(
-    "SparseTensorDenseAdd", lambda self, indices, values, shape, dense: F.tensor_scatter_add(dense, indices, values),
+    "SparseTensorDenseAdd",
+    of_tensors("indices values dense", lambda self, indices, values, shape, dense: F.tensor_scatter_add(dense, indices, values)),
     """The sum of a sparse and a dense tensor.
 
     Examples:

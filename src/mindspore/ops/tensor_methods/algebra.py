@@ -7,7 +7,7 @@ from typing import Any
 
 from mindspore.common.tensor import Tensor
 from mindspore.ops import functional as F
-from mindspore.ops.arguments import as_tensor
+from mindspore.ops.arguments import from_values
 from mindspore.ops.tensor_methods.adapters import renamed, second_name
 from mindspore.prims import values
 
@@ -41,11 +41,11 @@ def _matmul(self: Tensor, tensor2: Any) -> Tensor:
         >>> print(Tensor([[1.0, 2.0]]).matmul(Tensor([[3.0], [4.0]])))
         [[11.]]
     """
-    return F.matmul(self, as_tensor(tensor2))
+    return F.matmul(self, from_values(tensor2))
 
 
 def _rmatmul(self: Tensor, other: Any) -> Tensor:
-    return F.matmul(as_tensor(other), self)
+    return F.matmul(from_values(other), self)
 
 
 def _qr(self: Tensor, some: bool = True) -> tuple[Tensor, Tensor]:

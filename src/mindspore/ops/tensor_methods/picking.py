@@ -9,7 +9,7 @@ from typing import Any
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ops import functional as F
-from mindspore.ops.arguments import as_tensor
+from mindspore.ops.arguments import from_values
 from mindspore.ops.gather_scatter import added_along, scatter_along
 from mindspore.ops.sorting import argsort_stable, sort_stable, unique_sorted
 from mindspore.ops.tensor_methods.adapters import renamed
@@ -75,7 +75,7 @@ def _take(
         [[20]
          [40]]
     """
-    where = as_tensor(indices if index is None else index)
+    where = from_values(indices if index is None else index)
     source = Reshape()(self, (-1,)) if axis is None else self
     axis = 0 if axis is None else checks.axis("take", axis, source.ndim)
     checks.one_of("take", "mode", mode, ("clip", "wrap", "raise"))
@@ -175,7 +175,7 @@ def _choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
         >>> print(Tensor([0, 1, 0]).choose([Tensor([1, 2, 3]), Tensor([10, 20, 30])]))
         [ 1 20  3]
     """
-    options = F.stack([as_tensor(c) for c in choices]) if isinstance(choices, (tuple, list)) else choices
+    options = F.stack([from_values(c) for c in choices]) if isinstance(choices, (tuple, list)) else choices
     n = options.shape[0]
     index = self % n if mode == "wrap" else F.clamp(self, 0, n - 1)
     shape = F.broadcast_shapes(self.shape, options.shape[1:])
@@ -205,7 +205,7 @@ def _searchsorted(self: Tensor, v: Any, side: str = "left", sorter: Any = None) 
         >>> print(Tensor([1.0, 3.0, 5.0]).searchsorted([0.0, 3.0, 9.0]))
         [0 1 3]
     """
-    return F.searchsorted(self, as_tensor(v), side=side, sorter=sorter, out_int32=True)
+    return F.searchsorted(self, from_values(v), side=side, sorter=sorter, out_int32=True)
 
 
 METHODS: dict[str, Callable] = {
