@@ -126,3 +126,20 @@ def test_generated_classes_are_their_functions():
     with pytest.raises(RuntimeError, match="needs an Ascend processor"):
         gen.KvScaleCache()(x)
     assert not hasattr(gen, "no_such_thing")
+
+
+def test_event_files_are_messages_of_summary_pb2(tmp_path):
+    from mindspore.train.summary_pb2 import Event, Summary
+
+    with ms.SummaryRecord(str(tmp_path)) as record:
+        record.add_value("scalar", "loss", ms.Tensor(1.5))
+        record.record(7)
+    data = next(p for p in tmp_path.iterdir() if p.name.endswith("MS")).read_bytes()
+    events = []
+    while data:
+        size = int.from_bytes(data[:8], "little")
+        events.append(Event.FromString(data[12 : 12 + size]))
+        data = data[16 + size :]
+    (value,) = events[-1].summary.value
+    assert (events[-1].step, value.tag, value.scalar_value) == (7, "loss", 1.5)
+    assert isinstance(value, Summary.Value)

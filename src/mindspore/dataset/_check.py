@@ -22,7 +22,8 @@ def check_type(value: object, types: type | tuple[type, ...], name: str) -> None
     types = types if isinstance(types, tuple) else (types,)
     wrong_bool = isinstance(value, bool) and bool not in types and int in types
     if wrong_bool or not isinstance(value, types):
-        raise TypeError(f"Argument {name} with value {value!s} is not of type {list(types)}, but got {type(value)}.")
+        shown = '""' if isinstance(value, str) and not value else value  # nothing would be nothing to see
+        raise TypeError(f"Argument {name} with value {shown!s} is not of type {list(types)}, but got {type(value)}.")
 
 
 def check_range(value: Any, low: float, high: float, name: str) -> None:

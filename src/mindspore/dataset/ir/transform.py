@@ -23,6 +23,8 @@ def operation_name(operation: Callable) -> str:
     """The name an error message gives to an operation."""
     if isinstance(operation, (types.FunctionType, types.MethodType, types.BuiltinFunctionType)):
         return "PyFunc"
+    if getattr(operation, "to_pil", False):
+        return "PyFunc"
     return getattr(operation, "error_name", None) or type(operation).__name__
 
 

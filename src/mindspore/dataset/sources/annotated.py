@@ -266,6 +266,21 @@ class VOCDataset(VisionFolder):
 # Manifest
 
 
+#: how the files of images begin
+_IMAGE_STARTS = (b"\xff\xd8", b"\x89PNG", b"BM", b"GIF8", b"II*", b"MM\x00*", b"RIFF")
+
+
+def _is_image(manifest: str, path: str) -> bool:
+    """Whether a file that a manifest names begins as images do; others are left out."""
+    if not os.path.isfile(path):
+        raise RuntimeError(f"Invalid file path, {path} of {manifest} does not exist.")
+    with open(path, "rb") as file:
+        start = file.read(4)
+    if not start:
+        raise RuntimeError(f"Invalid manifest file, {path}, which {manifest} names, is empty.")
+    return start.startswith(_IMAGE_STARTS)
+
+
 def open_manifest(path: str, usage: str, class_indexing: dict[str, int], decode: bool) -> ImageTable:
     entries = []
     for number, line in enumerate(read_lines(path), 1):
@@ -290,8 +305,8 @@ def open_manifest(path: str, usage: str, class_indexing: dict[str, int], decode:
     for source, names in entries:
         labels = [classes[name] for name in names if name in classes]
         if labels:
-            if not os.path.isfile(source):
-                raise RuntimeError(f"Invalid file path, {source} of {path} does not exist.")
+            if not _is_image(path, source):
+                continue
             rows.append((ImageFile(source), np.array(labels if len(labels) > 1 else labels[0], dtype=np.int32)))
     if not rows:
         raise no_data("ManifestDataset", path)
@@ -323,8 +338,8 @@ class ManifestDataset(MappableDataset, VisionBaseDataset):
 # --------------------------------------------------------------------------------------------------------------------
 # Image pairs and listed annotations
 
-_CITYSCAPES_TASKS = {"instance": "_instanceIds.png", "semantic": "_labelIds.png", "color": "_color.png",
-                     "polygon": "_polygons.json"}  # fmt: skip
+_CITYSCAPES_TASKS = {"instance": "_instanceIds.png", "semantic": "_labelIds.png", "polygon": "_polygons.json",
+                     "color": "_color.png"}  # fmt: skip
 
 
 class TextOrImageTable(ImageTable):
@@ -596,6 +611,18 @@ class Caltech101Table(ImageTable):
         return super()._value(cell)
 
 
+CALTECH101_CLASSES = """
+    Faces Faces_easy Leopards Motorbikes accordion airplanes anchor ant barrel bass beaver binocular bonsai brain brontosaurus
+    buddha butterfly camera cannon car_side ceiling_fan cellphone chair chandelier cougar_body cougar_face crab crayfish
+    crocodile crocodile_head cup dalmatian dollar_bill dolphin dragonfly electric_guitar elephant emu euphonium ewer ferry
+    flamingo flamingo_head garfield gerenuk gramophone grand_piano hawksbill headphone hedgehog helicopter ibis inline_skate
+    joshua_tree kangaroo ketch lamp laptop llama lobster lotus mandolin mayfly menorah metronome minaret nautilus octopus
+    okapi pagoda panda pigeon pizza platypus pyramid revolver rhino rooster saxophone schooner scissors scorpion sea_horse
+    snoopy soccer_ball stapler starfish stegosaurus stop_sign strawberry sunflower tick trilobite umbrella watch water_lilly
+    wheelchair wild_cat windsor_chair wrench yin_yang
+""".split()  # noqa: SIM905 - 101 names read better as a text
+
+
 def open_caltech101(folder: str, target_type: str, decode: bool) -> ImageTable:
     pictures = need_dir("Caltech101Dataset", os.path.join(folder, "101_ObjectCategories"))
     outlines = os.path.join(folder, "Annotations")
@@ -615,7 +642,7 @@ def open_caltech101(folder: str, target_type: str, decode: bool) -> ImageTable:
             extra = {"category": (category,), "annotation": (outline,), "all": (category, outline)}[target_type]
             rows.append((ImageFile(path), *extra))
     columns = {"category": ["category"], "annotation": ["annotation"], "all": ["category", "annotation"]}[target_type]
-    indexing = {name: i for i, name in enumerate(names)}
+    indexing = {name: i for i, name in enumerate(CALTECH101_CLASSES)}
     return Caltech101Table(["image", *columns], rows, decode, len(names), indexing)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.dataset._check import check_bool, check_decrypt, check_dir, check_non_negative_int32, check_type
+from mindspore.dataset._check import INT32_MAX, INT32_MIN, check_bool, check_decrypt, check_dir, check_range, check_type
 from mindspore.dataset.api.operations import VisionBaseDataset
 from mindspore.dataset.ir.leaf import Reader
 from mindspore.dataset.sources.source import MappableDataset, check_extensions, read_image
@@ -42,7 +42,7 @@ class ClassFoldersReader(Reader):
         labels: list[int] = []
         self._classes = dict(class_indexing) if class_indexing else {name: i for i, name in enumerate(names)}
         for name in names:
-            found = _files_below(os.path.join(folder, name), wanted)
+            found = _files_of_class(os.path.join(folder, name), wanted)
             self._files += found
             labels += [self._classes[name]] * len(found)
         if not self._files:
@@ -81,12 +81,16 @@ class ClassFoldersReader(Reader):
         return self._files[index]
 
 
-def _files_below(folder: str, wanted: tuple[str, ...]) -> list[str]:
-    found = []
-    for base, folders, names in os.walk(folder):
-        folders.sort()
-        found += [os.path.join(base, name) for name in sorted(names) if name.lower().endswith(wanted)]
-    return sorted(found)
+def _files_of_class(folder: str, wanted: tuple[str, ...]) -> list[str]:
+    """The image files of a class. Folders within would be taken for part of the class, or forgotten: both would be guesses."""
+    with os.scandir(folder) as entries:
+        names = []
+        for entry in entries:
+            if entry.is_dir():
+                raise RuntimeError(f"Invalid file found: {entry.path}, should be file, but got directory.")
+            if entry.name.lower().endswith(wanted):
+                names.append(entry.path)
+    return sorted(names)
 
 
 def check_class_indexing(class_indexing: Any) -> None:
@@ -95,7 +99,8 @@ def check_class_indexing(class_indexing: Any) -> None:
     check_type(class_indexing, dict, "class_indexing")
     for name, number in class_indexing.items():
         check_type(name, str, "class_indexing")
-        check_non_negative_int32(number, f"class_indexing[{name!r}]")
+        check_type(number, int, f"class_indexing[{name!r}]")
+        check_range(number, INT32_MIN, INT32_MAX, f"class_indexing[{name!r}]")
 
 
 class ImageFolderDataset(MappableDataset, VisionBaseDataset):

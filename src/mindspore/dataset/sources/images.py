@@ -13,7 +13,7 @@ from mindspore._base.optional import available, require
 def decode_rgb(data: np.ndarray, path: str = "") -> np.ndarray:
     """Pixels, height x width x 3, in RGB order."""
     if data.size == 0:
-        raise RuntimeError(f"Invalid data, the image file is empty: {path}")
+        raise RuntimeError(f"Invalid image, the image file is empty: {path}")
     if available("cv2"):
         from mindspore.dataset.vision import decode
 

@@ -75,9 +75,13 @@ class Cifar100Dataset(_Cifar):
     files, column_names = _CIFAR100, ["image", "coarse_label", "fine_label"]
 
 
+def _stl10_parts(usage: str) -> list[str]:
+    return ["test", "train", "unlabeled"] if usage == "all" else usage.split("+")
+
+
 def open_stl10(folder: str, usage: str) -> ArrayTable:
     images, labels, files = [], [], []
-    for part in ["train", "test", "unlabeled"] if usage == "all" else usage.split("+"):
+    for part in _stl10_parts(usage):
         path = need_file("STL10Dataset", os.path.join(folder, f"{part}_X.bin"))
         block = np.fromfile(path, dtype=np.uint8)
         if len(block) % 27648:
@@ -101,6 +105,8 @@ class STL10Dataset(VisionFolder):
         usage = "all" if usage is None else usage
         check_dir(dataset_dir)
         check_valid_str(usage, ["train", "test", "unlabeled", "train+unlabeled", "all"], "usage")
+        for part in _stl10_parts(usage):
+            check_file(os.path.join(dataset_dir, f"{part}_X.bin"))
         choice = (num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         self._folder(dataset_dir, open_stl10, {"usage": usage}, choice)
 

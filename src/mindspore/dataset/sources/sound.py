@@ -259,10 +259,16 @@ class TedliumReader(Reader):
             bases = {"all": ["data"], "train": ["data"], "test": ["legacy/test"], "dev": ["legacy/dev"]}[usage]
         else:
             bases = ["train", "test", "dev"] if usage == "all" else [usage]
+        if extensions not in (".sph", ".wav"):
+            raise RuntimeError(f"Invalid file, the extension '{extensions}' is not supported. Give '.sph' or '.wav'.")
         self._parts: list[tuple] = []
         for base in [os.path.join(folder, name) for name in bases]:
             for path in image_files(need_dir("TedliumDataset", os.path.join(base, "stm")), [".stm"]):
                 self._parts += [self._part(base, line, extensions) for line in read_lines(path) if line.strip()]
+        if not self._parts:
+            raise RuntimeError(
+                f"Invalid data, no valid data matching the dataset API TedliumDataset. Check the file path: {folder}."
+            )
 
     @staticmethod
     def _part(base: str, line: str, extensions: str) -> tuple:

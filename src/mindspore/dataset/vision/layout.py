@@ -78,11 +78,12 @@ class Rescale(_PixelTransform):
     def convert(self, array: np.ndarray, rank: int) -> np.ndarray:
         if array.dtype.kind in "USO":
             raise RuntimeError("Rescale: input tensor type should be numeric, but got string.")
-        result = array.astype(np.float32)
-        result *= np.float32(self.rescale)
-        if self.shift:
-            result += np.float32(self.shift)
-        return result
+        if array.dtype.itemsize > 4:
+            return array.astype(np.float32) * np.float32(self.rescale) + np.float32(self.shift)
+        wide = array.astype(np.float64)  # products of float32 are exact in it: rounded once, as a fused multiply-add does
+        wide *= np.float32(self.rescale)
+        wide += np.float32(self.shift)
+        return wide.astype(np.float32)
 
 
 def _statistics(arguments: dict) -> None:
