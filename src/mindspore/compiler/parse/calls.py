@@ -416,7 +416,9 @@ def _bound(function: types.FunctionType, args: tuple, kwargs: dict) -> inspect.B
     except TypeError as error:
         name = function.__qualname__.rpartition("<locals>.")[2]
         reason = _unknown_keyword(signature, kwargs) or str(error)
-        raise TypeError(f"{name}() {reason}. It is declared as {function.__name__}{signature}.") from None
+        unbound = function.__name__ == "construct" and next(iter(signature.parameters), "") != "self"
+        hint = " Its first parameter must be 'self'." if unbound else ""
+        raise TypeError(f"{name}() {reason}. It is declared as {function.__name__}{signature}.{hint}") from None
     bound.apply_defaults()
     return bound
 
