@@ -117,3 +117,13 @@ def test_order_of_sequences_decided_before_their_tensors(mode):
     *order, total = ms.jit(f)(Tensor([5, 6]))
     assert order == [True, False, True]
     assert total.asnumpy().tolist() == [6, 8]
+
+
+def test_views_of_dictionaries_are_sequences_in_graphs():
+    @ms.jit
+    def function(x):
+        d = {"a": x, "b": 2}
+        return d.values()[0] + d.values()[1], d.keys()[1], d.items()[-1][1]
+
+    total, key, last = function(Tensor([1.0]))
+    assert total.item() == 3 and key == "b" and last == 2

@@ -250,3 +250,20 @@ def test_true_among_slices_is_a_new_dimension(index):
     array = np.arange(24, dtype=np.float32).reshape(4, 6)
     np.testing.assert_array_equal(Tensor(array)[index].asnumpy(), array[index])
     np.testing.assert_array_equal(ms.jit(lambda x: x[index])(Tensor(array)).asnumpy(), array[index])
+
+
+BOOLS = [(True, [0, 1]), ([0, 1], True), (0, True, None), ([1], False), (True, True), (True, slice(0, 2), 1), (Ellipsis, True, 2),
+         ([0, 1], slice(None), True), (np.array([0, 1, 1]), np.array([2, 0, 1]), True), (False, 1)]  # fmt: skip
+
+
+@pytest.mark.parametrize("index", BOOLS, ids=str)
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_bools_among_other_parts_are_masks_without_dimensions(index, mode):
+    data = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    ours = tuple(Tensor(part) if isinstance(part, np.ndarray) else part for part in index)
+    read = (lambda x: x[ours]) if mode == ms.PYNATIVE_MODE else ms.jit(lambda x: x[ours])
+    np.testing.assert_array_equal(read(Tensor(data)).asnumpy(), data[index])
+    x = Tensor(data)
+    x[ours] = 7.0
+    data[index] = 7.0
+    np.testing.assert_array_equal(x.asnumpy(), data)

@@ -236,3 +236,23 @@ def test_special_of_two():
 def test_half_precision_products_accumulate_wide():
     ones = Tensor(np.ones((1, 4096)), ms.float16)
     assert ops.matmul(ones, ones.T).item() == 4096
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_the_gradient_of_eigh_is_that_of_the_triangle_it_reads(lower, mode):
+    """As arrays, matrices need not be symmetric: central differences of single elements decide."""
+    x = np.random.default_rng(0).random((4, 4))
+    eigh = ops.Eigh(True, lower)
+
+    def function(a):
+        w, v = eigh(a)
+        return (w * Tensor([1.0, 2.0, 3.0, 4.0], ms.float64)).sum() + (v * v * v * v).sum()
+
+    wanted, step = np.zeros_like(x), 1e-6
+    for place in np.ndindex(x.shape):
+        sides = [function(Tensor(x + sign * step * (place == np.indices(x.shape).T).all(-1).T)).item() for sign in (1, -1)]
+        wanted[place] = (sides[0] - sides[1]) / (2 * step)
+    ms.set_context(mode=mode)
+    np.testing.assert_allclose(ms.grad(function)(Tensor(x)).asnumpy(), wanted, atol=1e-6)
+    ms.set_context(mode=ms.PYNATIVE_MODE)

@@ -85,6 +85,22 @@ def _divmod(x: Any, y: Any, rounding_mode: str | None = None) -> Any:
     return ops.div(x, y, rounding_mode=rounding_mode)
 
 
+def _scatter_value(x: Any, dim: int, index: Any, src: float, reduce: Any = "none") -> Any:
+    return x.scatter(dim, index, src) if reduce in ("none", 0) else x.scatter(dim, index, src, reduce=reduce)
+
+
+def _concat_offset(p: Any, inputs: Any) -> tuple:
+    """Where each of some tensors begins in what `Concat` makes of them."""
+    axis, begin, found = p.axis % inputs[0].ndim, 0, []
+    for x in inputs:
+        found.append(tuple(begin if dim == axis else 0 for dim in range(x.ndim)))
+        begin += x.shape[axis]
+    return tuple(found)
+
+
+ConcatOffset = composition("ConcatOffset", _concat_offset, "Where tensors begin in their concatenation.", N=2, axis=0)
+
+
 def _new(function: Any) -> Any:
     return lambda x, *args, dtype=None, **kw: function(*args, dtype=dtype or x.dtype)
 
@@ -96,7 +112,7 @@ _CALLS: dict[str, Any] = {
     **{f"ReflectionPad{n}D": _padded("reflect") for n in (1, 2, 3)},
     **{f"ReplicationPad{n}D": _padded("replicate") for n in (1, 2, 3)},
     "ConstantPadND": _padded("constant"),
-    "DivMod": _divmod, "DivMods": _divmod,
+    "DivMod": _divmod, "DivMods": _divmod, "ScatterValue": _scatter_value,
     "NewOnes": _new(ops.ones), "NewZeros": _new(ops.zeros), "NewFull": _new(ops.full),
     "Clone": lambda x: x.copy(), "Copy": lambda x: x.copy(), "Contiguous": lambda x: x, "Detach": ops.stop_gradient,
     "View": lambda x, shape: ops.reshape(x, shape), "Index": lambda x, indices: x[tuple(indices)],
@@ -111,7 +127,8 @@ _CALLS: dict[str, Any] = {
 }  # fmt: skip
 
 _MADE = {
-    "AdamW": AdamW, "FmodScalar": FmodScalar, "KVCacheScatterUpdate": KVCacheScatterUpdate, "SliceExt": SliceExt,
+    "AdamW": AdamW, "ConcatOffset": ConcatOffset, "FmodScalar": FmodScalar, "KVCacheScatterUpdate": KVCacheScatterUpdate,
+    "SliceExt": SliceExt,
     **{name: plain(name, function) for name, function in _CALLS.items()},
 }  # fmt: skip
 globals().update(_MADE)

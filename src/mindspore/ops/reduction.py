@@ -11,6 +11,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.ops.arguments import (
     as_tensor,
     cast,
+    from_values,
     normal_axes,
     normal_axis,
     require_numbers,
@@ -501,7 +502,7 @@ def _quantile(op: str, input: Tensor, q: Any, axis: Any, keepdims: bool, skip_na
     x, at = _rows(require_tensor(op, "input", input), axis)
     if x.dtype.kind != "f":
         raise TypeError(f"For '{op}', 'input' must be of a float type, but got {x.dtype}.")
-    wanted = as_tensor(q, x.dtype) if not isinstance(q, Tensor) else cast(q, x.dtype)
+    wanted = from_values(q, x.dtype) if not isinstance(q, Tensor) else cast(q, x.dtype)
     if wanted.ndim > 1:
         raise ValueError(f"For '{op}', 'q' must be a number or 1-D, but its shape is {wanted.shape}.")
     demand_between(op, "q", wanted, 0, 1)

@@ -360,7 +360,12 @@ class Eigh(_OfMatrices):
         gap = gap if gap.dtype is v.dtype else Cast()(gap, v.dtype)
         inner = gap * _mm(_t(v), dv) + _scale_columns(_eye(v.shape[-1], v.dtype), dw)
         grad = _mm(_mm(v, inner), _t(v))
-        return ((grad + _t(grad)) * 0.5,)
+        return (_onto_triangle((grad + _t(grad)) * 0.5, self.lower),)
+
+
+def _onto_triangle(grad: Any, lower: bool) -> Any:
+    """The gradient of a Hermitian matrix as that of the triangle it is given by: the other one is never read."""
+    return (Tril() if lower else Triu())(grad) * 2 - _on_diagonal(grad)
 
 
 class Svd(_OfMatrices):

@@ -28,6 +28,7 @@ def getitem(x: TensorBase, index: Any) -> Any:
     """x[index] as a new tensor."""
     if index is False or index is True:
         return getitem(GetItem((None,))(x), slice(0, int(index)))
+    x, index = _bools_as_positions(x, index)
     spec, tensors = _translate(x, index)
     return GetItem(spec)(x, *tensors)
 
@@ -46,8 +47,10 @@ def with_items(x: TensorBase, index: Any, value: TensorBase | float) -> Any:
         return GetItem((Ellipsis,))(x)
     if _is_mask(index) and not _is_known(index):
         return _assign_through_mask(x, _as_tensor(index), value)
-    spec, tensors = _translate(x, index)
-    return SetItem(spec)(x, _drop_leading_ones(value, x), *tensors)
+    whole, index = _bools_as_positions(x, index)
+    spec, tensors = _translate(whole, index)
+    out = SetItem(spec)(whole, _drop_leading_ones(value, whole), *tensors)
+    return out if whole is x else Reshape()(out, x.shape)
 
 
 def with_items_added(x: TensorBase, index: Any, value: TensorBase) -> Any:
@@ -117,6 +120,38 @@ def _translate(x: TensorBase, index: Any) -> tuple[tuple, list]:
             spec += [TENSOR_INDEX] * len(found) if not isinstance(found, int) else [found]
             tensors += found if not isinstance(found, int) else []
     return tuple(spec), tensors
+
+
+def _bools_as_positions(x: TensorBase, index: Any) -> tuple[Any, Any]:
+    """True and False among other parts of an index are masks without dimensions, as in NumPy.
+
+    Such a mask picks from a dimension of size 1 that is put before it: position 0, or nothing.
+    """
+    if not isinstance(index, tuple) or not any(isinstance(part, (bool, np.bool_)) for part in index):
+        return x, index
+    index = _true_as_axis(index)
+    taken = [_dimensions_taken(part) for part in index]
+    rest = x.ndim - sum(taken)
+    axes, parts, axis = [], [], 0
+    for part, count in zip(index, taken):
+        if isinstance(part, (bool, np.bool_)):
+            axes.append(axis)
+            parts.append(values.from_array(np.zeros(int(part), np.int64)))
+        else:
+            parts.append(part)
+            axis += rest if part is Ellipsis else count
+    for added, axis in enumerate(axes):
+        x = GetItem((*[slice(None)] * (axis + added), None))(x)
+    return x, tuple(parts)
+
+
+def _dimensions_taken(part: Any) -> int:
+    if part is None or part is Ellipsis or isinstance(part, (bool, np.bool_)):
+        return 0
+    if isinstance(part, (list, np.ndarray)):
+        part = np.asarray(part)
+        return part.ndim if part.dtype == np.bool_ else 1
+    return part.ndim if isinstance(part, TensorBase) and values.dtype_of(part) is mstype.bool_ else 1
 
 
 def _true_as_axis(index: tuple) -> tuple:

@@ -46,6 +46,10 @@ COMPARE = {
 }  # fmt: skip
 
 
+#: keys, values and items of dictionaries
+_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
+
+
 class ExpressionRules(Rules):
     """Mixed into the interpreter; `self.frame` is the current frame."""
 
@@ -310,6 +314,8 @@ class ExpressionRules(Rules):
     def getitem(self, container: Any, index: Any) -> Any:
         if self.is_variable(index) and (isinstance(container, (tuple, list)) or _is_cell_list(container)):
             return self._dynamic_element(list(container), index)
+        if isinstance(container, _VIEWS):  # graphs know no other order of keys: what they take from a dictionary is a sequence
+            container = tuple(container)
         if isinstance(index, slice) and isinstance(container, (tuple, list, str)):
             _check_slice(index)
         elif isinstance(index, TensorBase) and _is_cell_list(container):
