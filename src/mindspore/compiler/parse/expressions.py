@@ -10,7 +10,7 @@ import ast
 import inspect
 import operator
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,7 @@ COMPARE = {
 
 
 #: keys, values and items of dictionaries
-_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
+_VIEWS: tuple[type[Collection], ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
 
 class ExpressionRules(Rules):
