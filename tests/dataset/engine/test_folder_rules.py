@@ -50,7 +50,7 @@ def test_a_manifest_leaves_out_what_is_no_image_and_refuses_empty_files(tmp_path
     text.write_text("no image")
     empty.write_bytes(b"")
     assert labels(ds.ManifestDataset(manifest(tmp_path, image, text, image))) == [0, 0]
-    with pytest.raises(RuntimeError, match="Invalid manifest file, .*c.png.* is empty"):
+    with pytest.raises(RuntimeError, match=r"Invalid manifest file, .*c\.png.* is empty"):
         labels(ds.ManifestDataset(manifest(tmp_path, image, empty)))
 
 
