@@ -131,10 +131,10 @@ def composition(
     init.__signature__ = signature.replace(  # type: ignore[attr-defined]
         parameters=[inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *parameters]
     )
-    members: dict[str, Any] = {"__init__": init, "compose": compose, "__doc__": doc or None}
-    members["__module__"] = "mindspore.ops.operations"
-    members["tensors"] = tuple((place - 1, argument) for place, argument in _tensor_arguments(function))
-    return type(name, (base,), members)
+    members = {"__init__": init, "compose": compose, "__doc__": doc or None, "__module__": "mindspore.ops.operations"}
+    made: Any = type(name, (base,), members)
+    made.tensors = tuple((place - 1, argument) for place, argument in _tensor_arguments(function))
+    return made
 
 
 def plain(name: str, function: Callable, doc: str = "") -> Any:
