@@ -8,13 +8,14 @@ The debugger's picture needs a training: the one of `test_web_debugger.py` is ru
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
-from test_web_debugger import SCRIPT, choose, paused_at, press
+from test_web_debugger import SCRIPT, choose, make_dump, paused_at, press
 from web_servers import free_port, serving
 
 from conftest import CHROMIUM, FLAGS
@@ -72,6 +73,24 @@ def debugger(browser, runs, out):
         script.unlink()
 
 
+def dumped(browser, runs, out):
+    dumps = runs.parent / "dumps"
+    make_dump(dumps / "dump")
+    with tempfile.TemporaryDirectory() as work, serving(dumps, Path(work)) as address:
+        page = browser.new_page(viewport={"width": 1280, "height": 960})
+        page.goto(f"{address}/#/debugger")
+        page.get_by_role("button", name="dump", exact=True).click()
+        page.wait_for_selector(".graph canvas")
+        page.get_by_role("button", name="Add the recommended ones").click()
+        page.wait_for_selector("ul.points:not(.hits) li")
+        press(page, "To the next hit")
+        page.locator("ul.hits li:has-text('ReLU') button").first.click()
+        page.wait_for_timeout(SETTLED)
+        page.screenshot(path=out / "debugger_dump.png")
+        page.close()
+    shutil.rmtree(dumps)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=Path, required=True)
@@ -87,6 +106,8 @@ def main():
                 picture(browser, f"{address}/#/{place.format(rich='./' + rich)}", given.out / f"{name}.png", ready)
         if not given.only or "debugger" in given.only:
             debugger(browser, runs, given.out)
+        if not given.only or "debugger_dump" in given.only:
+            dumped(browser, runs, given.out)
         browser.close()
 
 

@@ -50,7 +50,7 @@ export class GraphView {
     if (!nodes.length) return;
     let x0 = Infinity, x1 = -Infinity, y1 = 0;
     for (const n of nodes) { x0 = Math.min(x0, n.x - n.w / 2); x1 = Math.max(x1, n.x + n.w / 2); y1 = Math.max(y1, n.y); }
-    camera.k = Math.max(first ? 0.6 : 0.05, Math.min(1.2, (canvas.clientWidth - 40) / (x1 - x0), (canvas.clientHeight - 80) / (y1 + 30)));
+    camera.k = Math.max(first ? 0.4 : 0.05, Math.min(1.2, (canvas.clientWidth - 40) / (x1 - x0), (canvas.clientHeight - 80) / (y1 + 30)));
     camera.x = -(x0 + x1) / 2 * camera.k; camera.y = 0;
     this.stage.redraw();
   }
