@@ -6,6 +6,7 @@ import math
 import os
 import subprocess
 import sys
+import time
 import urllib.request
 from pathlib import Path
 
@@ -63,6 +64,30 @@ def test_start_and_stop_say_what_the_official_command_says(tmp_path):
     assert stopped.stdout == "Stop mindinsight service successfully\n"
     gone = run("stop", "--port", port, XDG_CACHE_HOME=str(tmp_path))
     assert gone.stdout == f"No mindinsight service started by current user found for port {port}\n" and gone.returncode == 1
+
+
+def test_two_servers_over_one_folder_show_the_same(tmp_path):
+    for run_name in ("a", "b", "c"):
+        points = (w.event(1.7e9 + s, s, w.board_scalar("loss", 1.0 / s)) for s in range(1, 2001))
+        w.write(tmp_path / "runs" / run_name / "events.summary.1.h", *points)
+    folders = ["--workspace", str(tmp_path / "work"), "--summary-base-dir", str(tmp_path / "runs")]
+    ports = [free_port(), free_port()]
+
+    def steps(port, name):
+        query = f"train_id=./{name}&tag=loss"
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/mindinsight/datavisual/scalar/metadata?{query}") as reply:
+            return [point["step"] for point in json.load(reply)["metadatas"]]
+
+    try:
+        assert all(run("start", "--port", port, *folders, XDG_CACHE_HOME=str(tmp_path)).returncode == 0 for port in ports)
+        for name in ("a", "b", "c"):
+            assert steps(ports[0], name) == steps(ports[1], name) == list(range(1, 2001))
+        with open(tmp_path / "runs" / "a" / "events.summary.1.h", "ab") as file:
+            file.write(w.record(w.event(1.8e9, 2001, w.board_scalar("loss", 0.0))))
+        wait_until(lambda: all(steps(port, "a") == list(range(1, 2002)) for port in ports))
+    finally:
+        for port in ports:
+            run("stop", "--port", port, XDG_CACHE_HOME=str(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -154,6 +179,45 @@ def test_a_search_runs_resumes_and_keeps_what_failed(tmp_path):
         assert n in (2, 4, 8) and 0 <= x < 1
         expected = None if x > 0.9 else (x - 0.3) ** 2 + (n - 4) ** 2 / 50
         assert trial["value"] == (None if expected is None else pytest.approx(expected, rel=1e-5))
+
+
+def test_a_killed_search_goes_on_and_leaves_no_training_behind(tmp_path):
+    path = search(tmp_path, parallel=2, parameters={"x": {"bounds": [0.0, 0.9], "type": "float"}, "n": {"choice": [2, 4, 8]}})
+    script = tmp_path / "train.py"
+    slow = "import os, time\nopen(os.path.join({!r}, str(os.getpid())), 'w').close()\n".format(str(tmp_path / "pids"))
+    (tmp_path / "pids").mkdir()
+    script.write_text(slow + script.read_text() + "\ntime.sleep(0.3 if config.params.x < 0.45 else 60)\n")
+    command = [sys.executable, "-m", "mindinsight.optimizer.cli", "--config", str(path), "--iter", "50"]
+    process = subprocess.Popen(command, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}, stdout=subprocess.DEVNULL)
+    file = tmp_path / "runs" / "study_search" / "study.json"
+
+    def trials():
+        return json.loads(file.read_text())["trials"] if file.exists() else []
+
+    wait_until(lambda: len(list((tmp_path / "pids").iterdir())) >= 2 and len(trials()) >= 2)
+    process.kill()
+    process.wait()
+    wait_until(lambda: not any(is_running(int(pid.name)) for pid in (tmp_path / "pids").iterdir()))
+    done = [trial for trial in trials() if trial["state"] != "running"]
+    script.write_text(SCRIPT.format(path=[str(Path(__file__).parent), *sys.path]))
+    study = Study(read(path), "search", lambda line: None)
+    assert study.trials == done
+    study.run(2)
+    assert len(trials()) == len(done) + 2 and trials()[: len(done)] == done
+
+
+def is_running(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_until(there, seconds=90):
+    until = time.monotonic() + seconds
+    while not there():
+        assert time.monotonic() < until, "waited in vain"
+        time.sleep(0.05)
 
 
 @pytest.mark.parametrize(("tuner", "method"), [("gp", "ucb"), ("gp", "pi"), ("gp", "ei"), ("tpe", "ucb")])

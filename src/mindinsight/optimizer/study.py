@@ -6,10 +6,14 @@ started again with the same hyper-parameters; its old folder is left alone.
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import json
 import math
 import os
+import signal
 import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Callable
@@ -25,6 +29,7 @@ from mindinsight.optimizer.config import Config, Halving
 from mindinsight.optimizer.hyper_config import ENVIRONMENT
 from mindinsight.optimizer.search import propose
 
+_PR_SET_PDEATHSIG = 1
 _LOOK = 0.5
 
 
@@ -127,6 +132,15 @@ class Study:
         self.report(f"trial {entry['number']}: {shown}: {result}")
 
 
+def _ending_with_us() -> Callable[[], object] | None:
+    """What a child does before it begins, so that it is ended with this process, even by `kill -9`: a search that goes on later runs
+    the trial again, and two trainings would write to one folder of runs. None where the system has no such thing."""
+    if sys.platform != "linux":
+        return None
+    prctl = ctypes.CDLL(None).prctl  # looked up here: a child between fork and exec should do as little as possible
+    return functools.partial(prctl, _PR_SET_PDEATHSIG, int(signal.SIGTERM))
+
+
 class Trial:
     """One run of the command."""
 
@@ -140,7 +154,8 @@ class Trial:
         custom = {p.name: entry["parameters"][p.name] for p in config.parameters if p.user_defined}
         handed = {"summary_dir": str(folder), "params": entry["parameters"], "custom_lineage_data": custom}
         folder.mkdir(parents=True, exist_ok=True)
-        self._process = subprocess.Popen(config.command, env=os.environ | {ENVIRONMENT: json.dumps(handed)}, stdin=subprocess.DEVNULL)
+        surroundings = os.environ | {ENVIRONMENT: json.dumps(handed)}
+        self._process = subprocess.Popen(config.command, env=surroundings, stdin=subprocess.DEVNULL, preexec_fn=_ending_with_us())
 
     def finished(self) -> bool:
         """Whether the command has ended."""
