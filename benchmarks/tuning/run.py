@@ -1,16 +1,16 @@
 """What `ms.auto_tune` brings to networks of the zoo: a step with the defaults and with what was found, by turns.
 
-    python benchmarks/tuning/run.py [NAME …]
+    python benchmarks/tuning/run.py [--minutes 8] [NAME …]
 
-Steps are those of `model_zoo.training` on made-up data, in graph mode, after tuning with a budget of 20 s each. The last line is the
-geometric mean of the shares of time; nothing may be slower.
+Steps are those of `model_zoo.training` on made-up data, in graph mode, after tuning with at most 20 s each. The last line is the
+geometric mean of the shares of time; nothing may be slower. After `--minutes` no network is begun; those left are named.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import statistics
-import sys
 import tempfile
 import time
 from typing import Any
@@ -72,19 +72,28 @@ def measure(name: str) -> tuple[float, float, Settings]:
     return statistics.median(before), statistics.median(after), found.settings
 
 
-def main(names: list[str]) -> None:
+def main(names: list[str], minutes: float) -> None:
     ms.set_context(mode=ms.GRAPH_MODE)
-    shares = []
-    rows = []
+    shares, rows, left = [], [], []
+    end = time.monotonic() + 60 * minutes
     with tempfile.TemporaryDirectory() as folder:
         os.environ["MS_COMPILER_CACHE_PATH"] = folder
         for name in names or CASES:
+            if time.monotonic() > end:
+                left.append(name)
+                continue
             before, after, settings = measure(name)
             shares.append(after / before)
             rows.append(f"{name:18} {before:10.2f} ms {after:10.2f} ms {before / after:6.2f} x  {settings.named(Settings())}")
     print("\n".join(["", *rows]))
+    if left:
+        print(f"the time was up before {', '.join(left)}")
     print(f"geometric mean {1 / statistics.geometric_mean(shares):.2f} x, worst {1 / max(shares):.2f} x")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=8)
+    parser.add_argument("names", nargs="*")
+    given = parser.parse_args()
+    main(given.names, given.minutes)

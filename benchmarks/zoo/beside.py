@@ -1,6 +1,6 @@
 """The ten most used networks of the zoo beside the same ones in PyTorch: time per step and loss curve.
 
-    python benchmarks/zoo/beside.py [--originals PYTHON] [NAME …]
+    python benchmarks/zoo/beside.py [--originals PYTHON] [--minutes 4] [NAME …]
 
 `--originals` names an interpreter with torch, torchvision and transformers (`make interop` installs one). It makes each network with random
 weights, stores them, and trains some steps on stored batches; here the same weights and batches are trained by the same rule (SGD,
@@ -138,6 +138,7 @@ def side(python: str, which: str, folder: str, name: str) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--originals", default=os.environ.get("MS_ORIGINALS_PYTHON"), help="an interpreter with torchvision …")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no network after so many")
     parser.add_argument("--side", help=argparse.SUPPRESS)
     parser.add_argument("names", nargs="*")
     given = parser.parse_args()
@@ -148,8 +149,12 @@ def main() -> None:
     if not given.originals:
         raise SystemExit("PyTorch's side needs --originals PYTHON or MS_ORIGINALS_PYTHON; `make interop` installs one.")
     print(f"{'network':18} {'PyTorch ms':>11} {'ours ms':>9} {'faster':>7}  {'losses apart':>12}   last loss", flush=True)
+    end = time.monotonic() + 60 * given.minutes
     with tempfile.TemporaryDirectory() as folder:
         for name in given.names or NAMES:
+            if time.monotonic() > end:
+                print(f"the time was up before {name}")
+                continue
             theirs, mine = side(given.originals, "originals", folder, name), side(sys.executable, "ours", folder, name)
             apart = max(abs(a - b) for a, b in zip(theirs["losses"], mine["losses"])) / abs(theirs["losses"][0])
             row = f"{name:18} {theirs['ms']:11.1f} {mine['ms']:9.1f} {theirs['ms'] / mine['ms']:6.2f}x {apart:13.1e}"
