@@ -51,7 +51,7 @@ LESSONS = [
     Lesson("densenet121", 0.95, MNIST, 6000, {"epochs": 3}, GREY),
     Lesson("shufflenet_v2_x1_0", 0.90, MNIST, 6000, {"epochs": 3, "rate": 5e-3}, GREY),
     Lesson("mobilenet_v2", 0.95, MNIST, 12000, {"epochs": 6, "rate": 5e-3}, GREY),
-    Lesson("mobilenet_v3_small", 0.95, MNIST, 6000, {"epochs": 8, "rate": 5e-3}, GREY),
+    Lesson("mobilenet_v3_small", 0.95, MNIST, 12000, {"epochs": 6, "rate": 5e-3}, GREY),
     Lesson("efficientnet_b0", 0.95, MNIST, 6000, {"epochs": 8, "rate": 5e-3}, GREY),
     Lesson("swin_t", 0.92, MNIST, 12000, {"epochs": 10, "rate": 2e-3}, GREY),
     Lesson("vit_b_16", 0.88, MNIST, 6000, {"epochs": 12, "rate": 3e-3}, GREY),

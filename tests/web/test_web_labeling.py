@@ -101,3 +101,17 @@ def test_text_that_looks_like_html_is_shown_as_text(page):
         page.wait_for_function("!document.getElementById('empty').hidden")
     finally:
         server.stop()
+
+
+def test_digits_are_labelled_by_their_own_keys(page):
+    project = labeling.Project(PICTURES[:, None], [str(d) for d in range(10)])
+    server = labeling.LabelServer(project).start()
+    try:
+        page.goto(server.url)
+        item = shown(page)
+        assert page.locator("#classes kbd").all_inner_texts() == [str(d) for d in range(10)]
+        page.keyboard.press("5")
+        page.wait_for_function(f"current.item !== {item}")
+        assert project.classes[project.store.get(item).value] == "5"
+    finally:
+        server.stop()

@@ -21,11 +21,17 @@ async function refresh() {
   drawClasses();
 }
 
+// The key of a class: itself where all classes are digits, else its place.
+function keyOf(i) {
+  if (state.classes.every((name) => /^[0-9]$/.test(name))) return state.classes[i];
+  return i < 9 ? String(i + 1) : i === 9 ? "0" : "";
+}
+
 function drawClasses() {
   const guess = current && current.suggestion && state.kind !== "boxes" ? current.suggestion.value : -1;
   $("classes").replaceChildren(...state.classes.map((name, i) => {
     const button = document.createElement("button");
-    const parts = [["kbd", "", i < 9 ? String(i + 1) : i === 9 ? "0" : ""], ["span", "name", name], ["span", "many", String(state.counts[i])]];
+    const parts = [["kbd", "", keyOf(i)], ["span", "name", name], ["span", "many", String(state.counts[i])]];
     button.append(...parts.map(([tag, style, text]) => Object.assign(document.createElement(tag), { className: style, textContent: text })));
     button.classList.toggle("suggested", state.kind === "boxes" ? i === chosen : i === guess);
     button.onclick = () => choose(i);
@@ -129,7 +135,7 @@ $("learn").onclick = learn;
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || !state) return;
   const key = event.key.toLowerCase();
-  if (/^[0-9]$/.test(key)) { const i = key === "0" ? 9 : Number(key) - 1; if (i < state.classes.length) choose(i); }
+  if (/^[0-9]$/.test(key)) { const i = state.classes.findIndex((_, n) => keyOf(n) === key); if (i >= 0) choose(i); }
   else if (key === "enter") {
     event.preventDefault();
     if (state.kind === "boxes") answer(boxes);
