@@ -325,3 +325,15 @@ def test_classes_of_pairs_are_their_matches(tmp_path):
     (folder / "m50_100000_100000_0.txt").write_text("".join(f"{a} {b} 0 {c} {d} 0 0\n" for a, b, c, d in pairs))
     data = ds.PhotoTourDataset(str(tmp_path), "liberty", "test", sampler=ds.PKSampler(2))
     assert [int(row[2]) for row in rows(data)] == [0, 0, 1, 1]
+
+
+def test_functions_that_no_file_can_hold_are_tuned_without_one():
+    from mindspore.dataset import transforms
+
+    ds.config.set_enable_autotune(True)
+    try:
+        held = transforms.Compose([lambda x: x + 1])
+        data = ds.NumpySlicesDataset({"x": [1, 2, 3]}, shuffle=False).map(held, "x")
+        assert [int(x) for (x,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)] == [2, 3, 4]
+    finally:
+        ds.config.set_enable_autotune(False)

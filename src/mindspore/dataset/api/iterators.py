@@ -53,7 +53,7 @@ class Iterator:
         self._next_row: Any = None
         self._runtime_context = Pipeline(dataset._node, num_epochs)
         self._finalizer = self._closing(self._runtime_context)
-        self._tune = AutoTune(self._runtime_context, dataset.to_json()) if settings().autotune else None
+        self._tune = AutoTune(self._runtime_context, dataset.to_json) if settings().autotune else None
         self._start_at_init_step()
         ITERATORS_LIST.append(weakref.ref(self, _forget))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable
 from typing import Any
 
 from mindspore._base.files import atomic_write
@@ -25,8 +26,9 @@ MAX_DEPTH = 128
 class AutoTune:
     """Watches one running pipeline."""
 
-    def __init__(self, pipeline: Any, tree_json: dict):
-        self._pipeline, self._tree = pipeline, tree_json
+    def __init__(self, pipeline: Any, describe: Callable[[], dict]):
+        self._pipeline = pipeline
+        self._tree = describe() if settings().autotune_path is not None else {}  # not every pipeline can be described
         self._steps = 0
         self._began = time.monotonic()
         self._limit = max(os.cpu_count() or 1, 1)
