@@ -19,10 +19,6 @@ from mindspore.nn.loss_scaling import (
 from mindspore.nn.optim import *  # noqa: F403
 from mindspore.nn.utils import no_init_parameters
 from mindspore.nn.wrap import *  # noqa: F403
-from mindspore.ops.setting_types import LAYERS as _LAYERS
-from mindspore.ops.setting_types import guard as _guard
-
-_guard(globals(), _LAYERS)
 
 __ms_treatment__ = "interpreted"  # by the compiler: see compiler/parse/source.py
 

@@ -24,7 +24,6 @@ from mindspore.ops.primitive import (
     prim_arg_register,
     prim_attr_register,
 )
-from mindspore.ops.setting_types import OPERATIONS as _OPERATIONS, guard as _guard
 from mindspore.ops.tensor_methods import attach as _attach
 from mindspore.ops.tensor_state import attach as _attach_state
 from mindspore.ops.composite import *  # noqa: F403
@@ -36,6 +35,5 @@ from mindspore.ops.functional import clip_by_global_norm, clip_by_value
 P = operations
 _attach()
 _attach_state()
-_guard(globals(), _OPERATIONS)
 
 __all__ = [name for name in globals() if not name.startswith("_")]

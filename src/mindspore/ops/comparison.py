@@ -22,6 +22,7 @@ from mindspore.ops.arguments import (
 from mindspore.prims import elementwise as ew
 from mindspore.prims import values
 from mindspore.prims.requirements import Finite, demand
+from mindspore.prims.setting_types import setting_types
 from mindspore.prims.values import TensorBase
 
 __all__ = [
@@ -149,6 +150,7 @@ def isreal(input: Tensor) -> Tensor:
     return ew.Equal()(ew.Imag()(input), 0)
 
 
+@setting_types(equal_nan=bool)
 def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """Where |input - other| <= atol + rtol * |other|. Infinities are close to themselves alone.
 
@@ -184,6 +186,7 @@ def allclose(input: Tensor, other: Any, rtol: float = 1e-05, atol: float = 1e-08
     return close if values.is_symbolic(close) else bool(close)
 
 
+@setting_types(tolerance=float)
 def approximate_equal(x: Tensor, y: Any, tolerance: float = 1e-05) -> Tensor:
     """Where |x - y| < tolerance.
 

@@ -14,9 +14,10 @@ from mindspore.prims import checks, explain
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.mesh import constrained, entries_for
 from mindspore.prims.primitive import Primitive
+from mindspore.prims.setting_types import REQUIRED, Typed, setting_types
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
 
-REQUIRED = inspect.Parameter.empty
+__all__ = ["REQUIRED", "Composition", "Typed", "composition", "of_tensors", "plain"]
 
 
 class Composition(Primitive):
@@ -106,13 +107,12 @@ def _tensor_arguments(function: Callable) -> tuple[tuple[int, str], ...]:
 def composition(
     name: str, function: Callable, doc: str = "", base: type[Composition] = Composition, /, **attributes: Any
 ) -> Any:
-    """A Composition class. `attributes` are the constructor's arguments with their defaults (REQUIRED: none);
+    """A Composition class. `attributes` are the constructor's arguments with their defaults (REQUIRED: none), or `Typed`;
     calling an instance `p` is `function(p, *args)`. Arguments that `function` annotates as `Tensor` are refused if they are none.
     """
-    parameters = [
-        inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default)
-        for key, default in attributes.items()
-    ]
+    types = {key: value.types for key, value in attributes.items() if isinstance(value, Typed)}
+    defaults = {key: value.default if isinstance(value, Typed) else value for key, value in attributes.items()}
+    parameters = [inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=d) for key, d in defaults.items()]
     signature = inspect.Signature(parameters)
 
     def init(self: Composition, *args: Any, **kwargs: Any) -> None:
@@ -131,7 +131,9 @@ def composition(
     init.__signature__ = signature.replace(  # type: ignore[attr-defined]
         parameters=[inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *parameters]
     )
-    members = {"__init__": init, "compose": compose, "__doc__": doc or None, "__module__": "mindspore.ops.operations"}
+    init.__name__ = "__init__"
+    constructor = setting_types(**types)(init) if types else init
+    members = {"__init__": constructor, "compose": compose, "__doc__": doc or None, "__module__": "mindspore.ops.operations"}
     made: Any = type(name, (base,), members)
     made.tensors = tuple((place - 1, argument) for place, argument in _tensor_arguments(function))
     return made

@@ -26,6 +26,7 @@ from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import Fill, Pad, SetItem, Transpose
 from mindspore.prims.broadcasting import ReduceSum, Reshape
 from mindspore.prims.creation import Eye, Range, Tril, Triu
+from mindspore.prims.setting_types import setting_types
 
 if TYPE_CHECKING:
     from mindspore._base.dtype import DType
@@ -499,6 +500,7 @@ def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = None)
     return _window("hann_window", window_length, periodic, dtype, np.hanning)
 
 
+@setting_types(alpha=float, beta=float)
 def hamming_window(
     window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, *, dtype: Any = None
 ) -> Tensor:

@@ -17,11 +17,13 @@ from mindspore.prims.broadcasting import ReduceSum, Reshape
 from mindspore.prims.ctc import CTC
 from mindspore.prims.reduction import ReduceMean
 from mindspore.prims.requirements import demand_between, demand_labels
+from mindspore.prims.setting_types import setting_types
 from mindspore.prims.values import from_array
 
 __all__ = ["ctc_greedy_decoder", "ctc_loss"]
 
 
+@setting_types(zero_infinity=bool)
 def ctc_loss(
     log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor, blank: int = 0,
     reduction: str = "mean",
@@ -91,6 +93,7 @@ def _rows(targets: Tensor, lengths: Any, batch: int) -> Any:
     return Stack(0)(rows)
 
 
+@setting_types(merge_repeated=bool)
 def ctc_greedy_decoder(inputs: Tensor, sequence_length: Any, merge_repeated: bool = True) -> tuple:
     """The most probable symbol at each time, repetitions merged and blanks (the last class) removed.
 

@@ -18,6 +18,7 @@ from mindspore.prims.broadcasting import BroadcastTo, Reshape
 from mindspore.prims.creation import Range
 from mindspore.prims.gather_scatter import Gather, GatherNd
 from mindspore.prims.reduction import ReduceAll
+from mindspore.prims.setting_types import setting_types
 from mindspore.prims.sorting import Sort
 from mindspore.prims.suppression import Suppress
 
@@ -77,6 +78,7 @@ def bounding_box_encode(
     return cast((deltas - mean) / std, anchor_box.dtype)
 
 
+@setting_types(max_shape=tuple | None, wh_ratio_clip=float)
 def bounding_box_decode(
     anchor_box: Tensor, deltas: Tensor, max_shape: tuple, means: tuple = (0.0,) * 4, stds: tuple = (1.0,) * 4,
     wh_ratio_clip: float = 0.016,

@@ -16,6 +16,7 @@ from mindspore.prims.activation import Softmax
 from mindspore.prims.arrays import ExpandDims
 from mindspore.prims.dropout import DropoutMask, DropoutWithKey
 from mindspore.prims.random import RandomUniform
+from mindspore.prims.setting_types import setting_types
 from mindspore.prims.sorting import Argmax
 from mindspore.prims.values import from_array
 
@@ -71,6 +72,7 @@ def _drop_channels(op: str, x: Tensor, p: float, training: bool, ranks: tuple[in
     return x * (cast(mask, x.dtype) * (1 / (1 - p)))
 
 
+@setting_types(p=float)
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     """Dropout of whole channels of (N, C, L) or (C, L).
 
@@ -159,6 +161,7 @@ def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> Tens
     return _ew.Select()(_ew.Greater()(input, 0), input, input * cast(slope, input.dtype))
 
 
+@setting_types(tau=float, hard=bool)
 def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, dim: int = -1) -> Tensor:
     """A differentiable sample of a category (Jang et al. 2017); with `hard` a one-hot vector with soft gradients.
 

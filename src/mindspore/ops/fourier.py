@@ -25,6 +25,7 @@ from mindspore.prims import checks
 from mindspore.prims import elementwise as ew
 from mindspore.prims import fft as prim
 from mindspore.prims.arrays import GetItem
+from mindspore.prims.setting_types import setting_types
 
 __all__ = [
     "dct", "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "idct", "ifft", "ifft2", "ifftn",
@@ -236,6 +237,7 @@ def irfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = Non
     return irfft(input, n, axis, norm)
 
 
+@setting_types(s=tuple | None)
 def hfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The (real) transform over several dimensions of numbers that are Hermitian along the last one.
 
@@ -251,6 +253,7 @@ def hfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None
     return hfft(input, n, axis, norm)
 
 
+@setting_types(s=tuple | None)
 def ihfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The inverse of `hfftn`.
 
@@ -267,6 +270,7 @@ def ihfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = Non
     return out
 
 
+@setting_types(s=tuple | None, dim=tuple)
 def fft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The transform over two dimensions.
 
@@ -280,6 +284,7 @@ def fft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = N
     return fftn(input, s, dim, norm)
 
 
+@setting_types(s=tuple | None, dim=tuple)
 def ifft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The inverse of `fft2`.
 
@@ -294,6 +299,7 @@ def ifft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = 
     return ifftn(input, s, dim, norm)
 
 
+@setting_types(s=tuple | None, dim=tuple)
 def rfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The transform of real numbers over two dimensions.
 
@@ -307,6 +313,7 @@ def rfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = 
     return rfftn(input, s, dim, norm)
 
 
+@setting_types(s=tuple | None, dim=tuple)
 def irfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The inverse of `rfft2`.
 
@@ -320,6 +327,7 @@ def irfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None =
     return irfftn(input, s, dim, norm)
 
 
+@setting_types(s=tuple | None, dim=tuple)
 def hfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """`hfftn` over two dimensions.
 
@@ -332,6 +340,7 @@ def hfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = 
     return hfftn(input, s, dim, norm)
 
 
+@setting_types(s=tuple | None, dim=tuple)
 def ihfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The inverse of `hfft2`.
 
@@ -435,6 +444,7 @@ def _cosine(x: Tensor, n: int | None, axis: int, matrix: Callable) -> Tensor:
     return swapaxes(matmul(swapaxes(x, at, -1), basis), at, -1)
 
 
+@setting_types(hop_length=int | None, win_length=int | None, normalized=bool, onesided=bool | None, return_complex=bool | None)
 def stft(
     x: Tensor, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Tensor | None = None,
     center: bool = True, pad_mode: str = "REFLECT", normalized: bool = False, onesided: bool | None = None,

@@ -16,6 +16,7 @@ from mindspore.prims.arrays import Concat, ExpandDims, GetItem, Squeeze
 from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.gather_scatter import GatherD
 from mindspore.prims.reduction import ReduceMax
+from mindspore.prims.setting_types import setting_types
 from mindspore.prims.sorting import Argmax
 from mindspore.prims.values import from_array
 
@@ -96,6 +97,7 @@ def _pool(
     return result if indices else result[0]
 
 
+@setting_types(return_indices=bool)
 def fractional_max_pool2d(
     input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
     _random_samples: Any = None,
@@ -112,6 +114,7 @@ def fractional_max_pool2d(
     )
 
 
+@setting_types(return_indices=bool)
 def fractional_max_pool3d(
     input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
     _random_samples: Tensor | None = None,

@@ -27,6 +27,7 @@ from mindspore.prims.arrays import TENSOR_INDEX, Fill, GetItem, SetItem
 from mindspore.prims.broadcasting import BroadcastTo, Reshape
 from mindspore.prims.creation import Range
 from mindspore.prims.inplace import update
+from mindspore.prims.setting_types import setting_types
 from mindspore.prims.state import kept_by
 
 if TYPE_CHECKING:
@@ -417,6 +418,7 @@ def _rows_scatter(reduction: str, name: str, doc: str) -> Any:
 
 
 def _nd_scatter(reduction: str, name: str, doc: str) -> Any:
+    @setting_types(use_locking=bool)
     def function(input_x: Tensor, indices: Tensor, updates: Tensor, use_locking: bool = False) -> Tensor:
         require_tensors(name, input_x=input_x, indices=indices, updates=updates)
         _check_updates(name, input_x, updates)

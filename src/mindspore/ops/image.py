@@ -26,6 +26,7 @@ from mindspore.prims.arrays import TENSOR_INDEX, ExpandDims, Fill, GetItem, SetI
 from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.gather_scatter import GatherD
 from mindspore.prims.linalg import BatchMatMul
+from mindspore.prims.setting_types import setting_types
 from mindspore.prims.values import from_array
 
 __all__ = [
@@ -158,6 +159,7 @@ def upsample(
 
 
 # -- sampling ---------------------------------------------------------------------------------------------------------
+@setting_types(align_corners=bool)
 def affine_grid(theta: Tensor, size: Any, align_corners: bool = False) -> Tensor:
     """Sampling positions of affine maps: theta (N, 2, 3) for size (N, C, H, W), (N, 3, 4) for (N, C, D, H, W).
 
@@ -182,6 +184,7 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool = False) -> Tensor
 
 
 @renamed(input_x="input", interpolation_mode="mode")
+@setting_types(align_corners=bool | None)
 def grid_sample(
     input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
 ) -> Tensor:

@@ -18,6 +18,7 @@ from mindspore.prims.broadcasting import BroadcastTo, ReduceSum, Reshape
 from mindspore.prims.creation import Eye, Range, Tril, Triu
 from mindspore.prims.gather_scatter import Gather
 from mindspore.prims.reduction import ReduceMax
+from mindspore.prims.setting_types import setting_types
 
 if TYPE_CHECKING:
     from mindspore._base.dtype import DType
@@ -128,6 +129,7 @@ def cholesky(input_x: Tensor, upper: bool = False) -> Tensor:
     return dec.Cholesky(upper)(to_float(input_x))
 
 
+@setting_types(upper=bool)
 def cholesky_inverse(input_x: Tensor, upper: bool = False) -> Tensor:
     """The inverse of the matrix whose Cholesky factor is given: of x xᵀ, or of xᵀ x for an upper one.
 
@@ -142,6 +144,7 @@ def cholesky_inverse(input_x: Tensor, upper: bool = False) -> Tensor:
     return matmul(inner, swapaxes(inner, -1, -2)) if upper else matmul(swapaxes(inner, -1, -2), inner)
 
 
+@setting_types(upper=bool)
 def cholesky_solve(input: Tensor, input2: Any, upper: bool = False) -> Tensor:
     """The x with A x = input, where input2 is the Cholesky factor of A.
 
@@ -349,6 +352,7 @@ def lstsq(input: Tensor, A: Tensor) -> Tensor:
     return out
 
 
+@setting_types(hermitian=bool)
 def pinv(x: Tensor, *, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Tensor:
     """The Moore-Penrose inverse; singular values up to max(atol, rtol * largest) count as 0.
 

@@ -29,6 +29,7 @@ from mindspore.prims.creation import Eye
 from mindspore.prims.gather_scatter import GatherD
 from mindspore.prims.reduction import ReduceMean
 from mindspore.prims.requirements import demand_labels
+from mindspore.prims.setting_types import setting_types
 from mindspore.prims.values import from_array
 
 __all__ = [
@@ -148,6 +149,7 @@ def _vector_norm(x: Tensor, p: float, keepdim: bool = False) -> Any:
 
 
 # -- classification ---------------------------------------------------------------------------------------------------
+@setting_types(ignore_index=int, label_smoothing=float)
 def cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean",
     label_smoothing: float = 0.0,
@@ -348,6 +350,7 @@ def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Any = Non
     return reduce_loss("multilabel_soft_margin_loss", ReduceMean()(losses, -1), reduction)
 
 
+@setting_types(p=int)
 def multi_margin_loss(
     input: Tensor, target: Tensor, p: int = 1, margin: float = 1, weight: Any = None, reduction: str = "mean"
 ) -> Tensor:
@@ -450,6 +453,7 @@ def hinge_embedding_loss(inputs: Tensor, targets: Tensor, margin: float = 1.0, r
     return reduce_loss("hinge_embedding_loss", losses, reduction)
 
 
+@setting_types(margin=float)
 def margin_ranking_loss(
     input1: Any, input2: Any, target: Tensor, margin: float = 0.0, reduction: str = "mean"
 ) -> Tensor:

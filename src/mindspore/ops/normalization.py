@@ -18,6 +18,7 @@ from mindspore.prims import norm as _norm
 from mindspore.prims.arrays import Fill
 from mindspore.prims.broadcasting import ReduceSum, Reshape
 from mindspore.prims.elementwise import Maximum, Rsqrt, Square, StopGradient
+from mindspore.prims.setting_types import setting_types
 
 __all__ = [
     "add_layer_norm", "add_rms_norm", "batch_norm", "group_norm", "instance_norm", "l2_normalize", "layer_norm", "lrn",
@@ -38,6 +39,7 @@ def _affine(x: Tensor, weight: Tensor | None, bias: Tensor | None, row: tuple[in
     return x
 
 
+@setting_types(training=bool, momentum=float, eps=float)
 def batch_norm(
     input_x: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None,
     bias: Tensor | None, training: bool = False,
@@ -91,6 +93,7 @@ def layer_norm(
     return _norm.LayerNorm(start, start, eps)(input, gamma, beta)[0]
 
 
+@setting_types(eps=float)
 def group_norm(
     input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
 ) -> Tensor:
@@ -179,6 +182,7 @@ def add_layer_norm(
     return out, StopGradient()(mean), StopGradient()(Rsqrt()(var + epsilon)), total
 
 
+@setting_types(depth_radius=int, bias=float, alpha=float, beta=float)
 def lrn(
     x: Tensor, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5,
     norm_region: str = "ACROSS_CHANNELS",

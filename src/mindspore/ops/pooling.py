@@ -18,6 +18,7 @@ from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.gather_scatter import GatherD
 from mindspore.prims.pooling import AvgPoolNd, MaxPoolNd, MaxPoolWithIndices
 from mindspore.prims.reduction import ReduceMax
+from mindspore.prims.setting_types import setting_types
 from mindspore.prims.sorting import Argmax
 from mindspore.prims.values import from_array
 
@@ -50,6 +51,7 @@ def _average(
     return with_batch(op, x, rank, prim)
 
 
+@setting_types(kernel_size=int, stride=int, ceil_mode=bool, count_include_pad=bool)
 def avg_pool1d(
     input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True,
@@ -63,6 +65,7 @@ def avg_pool1d(
     return _average("avg_pool1d", 1, input_x, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
 
 
+@setting_types(stride=int | tuple, ceil_mode=bool, count_include_pad=bool, divisor_override=int)
 def avg_pool2d(
     input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int = 0,
@@ -78,6 +81,7 @@ def avg_pool2d(
     return _average("avg_pool2d", 2, input_x, *args)
 
 
+@setting_types(stride=int | tuple, ceil_mode=bool, count_include_pad=bool, divisor_override=int)
 def avg_pool3d(
     input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int = 0,
@@ -117,6 +121,7 @@ def max_pool2d(
     return max_pool("max_pool2d", 2, x, kernel_size, stride, padding, dilation, return_indices, ceil_mode)
 
 
+@setting_types(ceil_mode=bool)
 def max_pool3d(
     x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
     return_indices: bool = False,
@@ -144,6 +149,7 @@ def _power_mean(op: str, rank: int, x: Tensor, norm_type: float, kernel: Any, st
     return _ew.Pow()(_ew.Sign()(total) * _ew.ReLU()(_ew.Abs()(total)), 1.0 / norm_type)
 
 
+@setting_types(kernel_size=int, stride=int | None, ceil_mode=bool)
 def lp_pool1d(x: Tensor, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """The p-norm of each window of (N, C, L).
 
@@ -154,6 +160,7 @@ def lp_pool1d(x: Tensor, norm_type: float, kernel_size: int, stride: Any = None,
     return _power_mean("lp_pool1d", 1, x, norm_type, kernel_size, stride, ceil_mode)
 
 
+@setting_types(ceil_mode=bool)
 def lp_pool2d(x: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """The p-norm of each window of (N, C, H, W).
 
@@ -235,6 +242,7 @@ def _window_places(sizes: tuple[int, ...], wanted: tuple[int, ...]) -> np.ndarra
     return flat
 
 
+@setting_types(output_size=int)
 def adaptive_avg_pool1d(input: Tensor, output_size: int) -> Tensor:
     """Average pooling of (N, C, L) to a given length.
 
@@ -247,6 +255,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: int) -> Tensor:
     )
 
 
+@setting_types(output_size=int | tuple)
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """Average pooling of (N, C, H, W) to given sizes; None keeps a size.
 
@@ -260,6 +269,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     )
 
 
+@setting_types(output_size=int | tuple)
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """Average pooling of (N, C, D, H, W) to given sizes; None keeps a size.
 
@@ -272,6 +282,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     )
 
 
+@setting_types(output_size=int)
 def adaptive_max_pool1d(input: Tensor, output_size: int, return_indices: bool = False) -> Any:
     """Max pooling of (N, C, L) to a given length.
 
@@ -283,6 +294,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: int, return_indices: bool = 
     return with_batch(name, input, 1, lambda x: _adaptive_max(name, x, output_size, return_indices))
 
 
+@setting_types(return_indices=bool)
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Max pooling of (N, C, H, W) to given sizes; None keeps a size.
 

@@ -30,6 +30,7 @@ from mindspore.prims.broadcasting import ReduceSum, Reshape
 from mindspore.prims.linalg import BatchMatMul, MatMul
 from mindspore.prims.reduction import ReduceMax, ReduceMin
 from mindspore.prims.requirements import Finite, demand
+from mindspore.prims.setting_types import setting_types
 from mindspore.prims.values import TensorBase
 
 __all__ = [
@@ -148,6 +149,7 @@ def dot(input: Tensor, other: Tensor) -> Tensor:
     return tensor_dot(input, other, ((-1,), (-2,) if other.ndim > 1 else (-1,)))
 
 
+@setting_types(axis=int)
 def vecdot(x: Tensor, y: Any, *, axis: int = -1) -> Tensor:
     """The sum of conj(x) * y along `axis`.
 
@@ -160,6 +162,7 @@ def vecdot(x: Tensor, y: Any, *, axis: int = -1) -> Tensor:
     return ReduceSum()(ew.conj(x) * y, axis)
 
 
+@setting_types(axes=int | tuple)
 def tensor_dot(x1: Tensor, x2: Tensor, axes: Any) -> Tensor:
     """The sum product over pairs of axes: a number (the last of x1 with the first of x2), or two lists of axes.
 
@@ -261,6 +264,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: An
     return beta * input + alpha * MatMul()(mat1, mat2)
 
 
+@setting_types(beta=bool | int | float, alpha=bool | int | float)
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * (mat @ vec).
 
@@ -273,6 +277,7 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any 
     return beta * input + alpha * mv(mat, vec)
 
 
+@setting_types(beta=bool | int | float, alpha=bool | int | float)
 def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * x + alpha * outer(vec1, vec2).
 
@@ -457,6 +462,7 @@ def dist(input: Tensor, other: Any, p: Any = 2) -> Tensor:
     return vector_norm(input - other, p)
 
 
+@setting_types(p=float)
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
     """The p-norm distances between all rows of x1 and all rows of x2.
 
@@ -473,6 +479,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
     return vector_norm(ExpandDims()(x1, -2) - ExpandDims()(x2, -3), p, -1)
 
 
+@setting_types(p=float)
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     """The p-norm distances between all pairs of rows.
 
@@ -551,6 +558,7 @@ def clip_by_global_norm(x: Any, clip_norm: Any = 1.0, use_norm: Any = None) -> A
     return type(x)(t * cast(scale, t.dtype) for t in x)
 
 
+@setting_types(maxnorm=float)
 def renorm(input: Tensor, p: Any, axis: int, maxnorm: float) -> Tensor:
     """Scale each slice along `axis` down so that its p-norm is at most `maxnorm`.
 

@@ -28,6 +28,7 @@ from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.gather_scatter import Gather
 from mindspore.prims.requirements import Holds, demand, demand_at_least, demand_between
 from mindspore.prims.scan import CumSum
+from mindspore.prims.setting_types import setting_types
 from mindspore.prims.sorting import SearchSorted, TopK
 from mindspore.prims.values import TensorBase
 
@@ -392,6 +393,7 @@ def _without_replacement(weights: Tensor, count: int, seed: Any) -> Tensor:
     return cast(TopK()(noisy, count)[1], mstype.int64)
 
 
+@setting_types(replacement=bool)
 def multinomial_with_replacement(
     x: Tensor, seed: Any, offset: int, numsamples: int, replacement: bool = False
 ) -> Tensor:
@@ -455,6 +457,7 @@ def _unravel(index: Any, shape: tuple[int, ...]) -> Tensor:
     return Stack(-1)(list(reversed(parts)))
 
 
+@setting_types(seed=int)
 def log_uniform_candidate_sampler(
     true_classes: Any, num_true: int = 1, num_sampled: int = 5, unique: bool = True, range_max: int = 5, seed: Any = 0
 ) -> tuple[Tensor, Tensor, Tensor]:

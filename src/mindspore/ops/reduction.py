@@ -26,6 +26,7 @@ from mindspore.prims.arrays import ExpandDims
 from mindspore.prims.broadcasting import ReduceSum, Reshape, reduced_shape
 from mindspore.prims.gather_scatter import GatherD
 from mindspore.prims.requirements import demand_between
+from mindspore.prims.setting_types import setting_types
 from mindspore.prims.sorting import Argmax, Argmin, Sort
 
 if TYPE_CHECKING:
@@ -264,6 +265,7 @@ def _arg(prim: Any, name: str, input: Tensor, axis: Any, keepdims: bool) -> Tens
     return ExpandDims()(index, normal_axis(name, axis, input.ndim)) if keepdims and input.ndim else index
 
 
+@setting_types(keepdim=bool)
 def argmax(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Where the largest element stands; in the flattened tensor when `dim` is None.
 
@@ -362,6 +364,7 @@ def std_mean(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = Fa
 
 
 @renamed(input_x="input", x="input", axis="dim", keep_dims="keepdim")
+@setting_types(keepdim=bool)
 def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     """log(sum(exp(input))) over `dim` without overflow.
 
@@ -417,6 +420,7 @@ def _rows(x: Tensor, axis: Any) -> tuple[Any, int]:
     return x, normal_axis("median", axis, x.ndim)
 
 
+@setting_types(keepdims=bool)
 def median(input: Tensor, axis: Any = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """(values, indices) of the lower median along `axis`; NaN wins.
 
@@ -456,6 +460,7 @@ def _order_statistic(op: str, input: Tensor, axis: Any, keepdims: bool, place: C
     return value, where
 
 
+@setting_types(keepdims=bool)
 def nanmedian(input: Tensor, axis: Any = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """(values, indices) of the lower median of the elements that are not NaN.
 
@@ -583,6 +588,7 @@ def cumulative_trapezoid_sum(y: Any, dx: Any, axis: int) -> Any:
     return ReduceSum()((left + right) * dx * 0.5, axis)
 
 
+@setting_types(dx=float)
 def trapz(y: Tensor, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
     """The integral of y over `dim` by the trapezoid rule, at points x or `dx` apart.
 

@@ -33,6 +33,7 @@ from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims.broadcasting import BroadcastTo, Reshape
 from mindspore.prims.gather_scatter import Gather
+from mindspore.prims.setting_types import setting_types
 
 if TYPE_CHECKING:
     from mindspore._base.dtype import DType
@@ -603,6 +604,7 @@ def repeat_interleave(input: Tensor, repeats: Any, axis: int | None = None) -> T
     return Gather()(input, Tensor(index), at)
 
 
+@setting_types(axis=int)
 def repeat_elements(x: Tensor, rep: int, axis: int = 0) -> Tensor:
     """Repeat each element `rep` times along `axis`.
 

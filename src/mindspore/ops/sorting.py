@@ -28,6 +28,7 @@ from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.creation import Range
 from mindspore.prims.gather_scatter import TENSOR_SCATTERS, Gather, GatherD
 from mindspore.prims.reduction import ReduceAny
+from mindspore.prims.setting_types import setting_types
 from mindspore.prims.sorting import SearchSorted, Sort, TopK
 
 __all__ = [
@@ -91,6 +92,7 @@ def msort(input: Tensor) -> Tensor:
     return Sort(0)(input)[0]
 
 
+@setting_types(largest=bool)
 def topk(
     input: Tensor, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True
 ) -> tuple[Tensor, Tensor]:
@@ -130,6 +132,7 @@ def top_k(input_x: Tensor, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]
     return TopK(sorted)(input_x, k)
 
 
+@setting_types(k=int)
 def intopk(x1: Any, x2: Any, k: int) -> Tensor:
     """Whether each target class is among the k largest entries of its row.
 
@@ -146,6 +149,7 @@ def intopk(x1: Any, x2: Any, k: int) -> Tensor:
     return ew.LogicalAnd()(ew.Less()(ReduceSum()(above, 1), k), finite)
 
 
+@setting_types(out_int32=bool, right=bool)
 def searchsorted(
     sorted_sequence: Tensor, values: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None,
     sorter: Any = None,
@@ -270,6 +274,7 @@ def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Any = None, append: Any
 
 
 # -- results whose size depends on values (known outside graphs only) -------------------------------------------------
+@setting_types(as_tuple=bool)
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """The coordinates of the elements that are not 0: one row each, or one tensor per dimension.
 
@@ -350,6 +355,7 @@ def unique_with_pad(x: Tensor, pad_num: Any) -> tuple[Tensor, Tensor]:
     return Tensor(padded), index
 
 
+@setting_types(return_inverse=bool, return_counts=bool)
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:

@@ -16,6 +16,7 @@ from mindspore.prims import checks, values
 from mindspore.prims.factors import WHOLE, Factors, broadcasting, numbered, reduction, reshaping
 from mindspore.prims.precision import is_half
 from mindspore.prims.primitive import Batched, Primitive
+from mindspore.prims.setting_types import setting_types
 
 if TYPE_CHECKING:
     from mindspore.compiler.shard.device import Device
@@ -223,6 +224,7 @@ class ReduceSum(Reduction):
     spreads = True
 
     combined = "sum"
+    @setting_types(skip_mode=bool)
     def __init__(self, keep_dims: bool = False, skip_mode: bool = False):
         super().__init__(keep_dims)
         self.skip_mode = skip_mode

@@ -25,6 +25,7 @@ from mindspore.prims.pallas import on_cuda
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import ROWS, Batched, Primitive
 from mindspore.prims.reduction import ReduceMean
+from mindspore.prims.setting_types import setting_types
 
 if TYPE_CHECKING:
     from mindspore.prims.array_types import Array, Namespace
@@ -372,6 +373,7 @@ class BatchNorm(Primitive):
     native_from = ROWS
     spreads = True
 
+    @setting_types(epsilon=float, momentum=float)
     def __init__(
         self, is_training: bool = False, epsilon: float = 1e-5, momentum: float = 0.1, data_format: str = "NCHW"
     ):
@@ -507,6 +509,7 @@ class LRN(Primitive):
         (1, 3, 2, 2)
     """
 
+    @setting_types(depth_radius=int, bias=float, alpha=float, beta=float)
     def __init__(
         self, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5,
         norm_region: str = "ACROSS_CHANNELS",

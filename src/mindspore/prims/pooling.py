@@ -23,6 +23,7 @@ from mindspore.prims.elementwise import zeros_like
 from mindspore.prims.factors import WHOLE, Factors, is_tensor
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import ROWS, Batched, Primitive
+from mindspore.prims.setting_types import setting_types
 from mindspore.prims.window import Window
 
 if TYPE_CHECKING:
@@ -199,6 +200,7 @@ class MaxPool3D(_Max):
 
     rank = 3
 
+    @setting_types(ceil_mode=bool | None)
     def __init__(
         self, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "VALID", pad_list: Any = 0,
         ceil_mode: bool | None = None, data_format: str = "NCDHW",
@@ -487,6 +489,7 @@ class AvgPool3D(_Average):
 
     rank = 3
 
+    @setting_types(ceil_mode=bool, count_include_pad=bool, divisor_override=int)
     def __init__(
         self, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "valid", pad: Any = 0, ceil_mode: bool = False,
         count_include_pad: bool = True, divisor_override: int = 0, data_format: str = "NCDHW",

@@ -16,6 +16,7 @@ from mindspore.prims import checks
 from mindspore.prims.factors import WHOLE, Factors, Labels, is_tensor, numbered
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import POINTS, Primitive
+from mindspore.prims.setting_types import setting_types
 
 if TYPE_CHECKING:
     from mindspore.ir import AbstractTensor
@@ -148,6 +149,7 @@ class ApplyMomentum(Update):
     arguments = ("var", "accum", "lr", "grad", "momentum")
     state = ("var", "accum")
 
+    @setting_types(gradient_scale=float)
     def __init__(self, use_nesterov: bool = False, use_locking: bool = False, gradient_scale: float = 1.0):
         super().__init__(use_nesterov=use_nesterov, use_locking=use_locking, gradient_scale=gradient_scale)
 
@@ -215,6 +217,7 @@ class SGD(Update):
     arguments = ("var", "grad", "lr", "accum", "momentum", "stat")
     state = ("var", "accum", "stat")
 
+    @setting_types(nesterov=bool)
     def __init__(self, dampening: float = 0.0, weight_decay: float = 0.0, nesterov: bool = False):
         if nesterov and dampening != 0:
             raise ValueError(f"For 'SGD', 'dampening' must be 0 when 'nesterov' is True, but got {dampening}.")
@@ -251,6 +254,7 @@ class Adam(Update):
     state = ("var", "m", "v")
     shown = 3
 
+    @setting_types(use_locking=bool, use_nesterov=bool)
     def __init__(self, use_locking: bool = False, use_nesterov: bool = False):
         super().__init__(use_locking=use_locking, use_nesterov=use_nesterov)
 
@@ -303,6 +307,7 @@ class ApplyAdamWithAmsgradV2(Update):
     state = ("var", "m", "v", "vhat")
     shown = 4
 
+    @setting_types(use_locking=bool)
     def __init__(self, use_locking: bool = False):
         super().__init__(use_locking=use_locking)
 
@@ -355,6 +360,7 @@ class AdamWeightDecay(Update):
     state = ("var", "m", "v")
     shown = 3
 
+    @setting_types(use_locking=bool)
     def __init__(self, use_locking: bool = False):
         super().__init__(use_locking=use_locking)
 
@@ -479,6 +485,7 @@ class ApplyAdagrad(Update):
     shown = 2
     epsilon = 0.0
 
+    @setting_types(update_slots=bool)
     def __init__(self, update_slots: bool = True):
         super().__init__(update_slots=update_slots)
 
@@ -499,6 +506,7 @@ class ApplyAdagradV2(ApplyAdagrad):
 
     arguments = ApplyAdagrad.arguments
 
+    @setting_types(epsilon=float, update_slots=bool)
     def __init__(self, epsilon: float, update_slots: bool = True):
         Update.__init__(self, epsilon=epsilon, update_slots=update_slots)
 
@@ -517,6 +525,7 @@ class ApplyProximalAdagrad(Update):
     state = ("var", "accum")
     shown = 2
 
+    @setting_types(use_locking=bool)
     def __init__(self, use_locking: bool = False):
         super().__init__(use_locking=use_locking)
 
@@ -539,6 +548,7 @@ class ApplyAdagradDA(Update):
     arguments = ("var", "accum", "squared", "grad", "lr", "l1", "l2", "global_step")
     state = ("var", "accum", "squared")
 
+    @setting_types(use_locking=bool)
     def __init__(self, use_locking: bool = False):
         super().__init__(use_locking=use_locking)
 
@@ -593,6 +603,7 @@ class ApplyRMSProp(Update):
     arguments = ("var", "mean_square", "moment", "lr", "grad", "decay", "momentum", "epsilon")
     state = ("var", "mean_square", "moment")
 
+    @setting_types(use_locking=bool)
     def __init__(self, use_locking: bool = False):
         super().__init__(use_locking=use_locking)
 
@@ -627,6 +638,7 @@ class ApplyCenteredRMSProp(Update):
     arguments = ("var", "mean_gradient", "mean_square", "moment", "grad", "lr", "decay", "momentum", "epsilon")
     state = ("var", "mean_gradient", "mean_square", "moment")
 
+    @setting_types(use_locking=bool)
     def __init__(self, use_locking: bool = False):
         super().__init__(use_locking=use_locking)
 
@@ -654,6 +666,7 @@ class ApplyFtrl(Update):
     arguments = ("var", "accum", "linear", "grad", "lr", "l1", "l2", "lr_power")
     state = ("var", "accum", "linear")
 
+    @setting_types(use_locking=bool)
     def __init__(self, use_locking: bool = False):
         super().__init__(use_locking=use_locking)
 

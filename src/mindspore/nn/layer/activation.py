@@ -15,6 +15,7 @@ from mindspore.ops import activation as F
 from mindspore.ops.dropouts import rrelu
 from mindspore.prims import activation as _act
 from mindspore.prims import elementwise as _ew
+from mindspore.prims.setting_types import setting_types
 
 __all__ = [
     "CELU", "ELU", "FastGelu", "GELU", "GLU", "HShrink", "HSigmoid", "HSwish", "Hardtanh", "LeakyReLU", "LogSigmoid",
@@ -150,6 +151,7 @@ class HShrink(Cell):
         [0.0, 2.0]
     """
 
+    @setting_types(lambd=bool | int | float)
     def __init__(self, lambd: float = 0.5):
         super().__init__()
         self.hshrink = _act.HShrink(lambd)
@@ -167,6 +169,7 @@ class SoftShrink(Cell):
         [0.0, 1.5]
     """
 
+    @setting_types(lambd=bool | int | float)
     def __init__(self, lambd: float = 0.5):
         super().__init__()
         self.softshrink = _act.SoftShrink(lambd)
@@ -301,6 +304,7 @@ class RReLU(Cell):
         (2,)
     """
 
+    @setting_types(upper=int | float)
     def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3):
         super().__init__()
         if lower > upper:

@@ -17,6 +17,7 @@ from mindspore.nn.cell import Cell
 from mindspore.nn.layer.activation import get_activation
 from mindspore.ops.joining import pad_pairs
 from mindspore.ops.operations.nn_ops import extract_patches
+from mindspore.prims.setting_types import setting_types
 
 __all__ = [
     "BiDense", "ClipByNorm", "Dense", "Flatten", "Identity", "L1Regularizer", "MatrixDiag", "MatrixDiagPart",
@@ -175,6 +176,7 @@ class Unflatten(Cell):
         (4, 2, 3)
     """
 
+    @setting_types(axis=int)
     def __init__(self, axis: int, unflattened_size: Any):
         super().__init__()
         if not isinstance(unflattened_size, (tuple, list)):
@@ -434,6 +436,7 @@ class Upsample(Cell):
         (1, 2, 12, 12)
     """
 
+    @setting_types(size=int | tuple | None)
     def __init__(
         self, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None,
         recompute_scale_factor: bool | None = None,

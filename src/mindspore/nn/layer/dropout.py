@@ -8,6 +8,7 @@ from mindspore import ops
 from mindspore._base import dtype as mstype
 from mindspore.nn import checks
 from mindspore.nn.cell import Cell
+from mindspore.prims.setting_types import setting_types
 
 if TYPE_CHECKING:
     from mindspore.common.tensor import Tensor
@@ -69,6 +70,7 @@ class DropoutExt(Cell):
 
 
 class _ChannelDropout(Cell):
+    @setting_types(p=float)
     def __init__(self, p: float = 0.5):
         super().__init__()
         self.p = checks.fraction(type(self).__name__, "p", p)

@@ -13,6 +13,7 @@ from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn import checks
 from mindspore.nn.cell import Cell
+from mindspore.prims.setting_types import setting_types
 
 if TYPE_CHECKING:
     from mindspore._base.dtype import DType
@@ -39,6 +40,7 @@ class Embedding(Cell):
         (1, 3, 4)
     """
 
+    @setting_types(use_one_hot=bool)
     def __init__(
         self, vocab_size: int, embedding_size: int, use_one_hot: bool = False, embedding_table: Any = "normal",
         dtype: Any = mstype.float32, padding_idx: int | None = None,
@@ -120,6 +122,7 @@ class EmbeddingLookup(Cell):
     BATCH_SLICE, FIELD_SLICE = "batch_slice", "field_slice"
     TABLE_ROW_SLICE, TABLE_COLUMN_SLICE = "table_row_slice", "table_column_slice"
 
+    @setting_types(max_norm=float | None, sparse=bool)
     def __init__(
         self, vocab_size: int, embedding_size: int, param_init: Any = "normal", target: str = "CPU",
         slice_mode: str = "batch_slice", manual_shapes: Any = None, max_norm: float | None = None, sparse: bool = True,

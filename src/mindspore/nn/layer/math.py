@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore.nn.cell import Cell
+from mindspore.prims.setting_types import setting_types
 
 if TYPE_CHECKING:
     from mindspore.common.tensor import Tensor
@@ -22,6 +23,7 @@ class ReduceLogSumExp(Cell):
         ()
     """
 
+    @setting_types(axis=int | tuple, keep_dims=bool)
     def __init__(self, axis: Any, keep_dims: bool = False):
         super().__init__()
         self.axis, self.keep_dims = axis, keep_dims

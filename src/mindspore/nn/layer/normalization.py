@@ -15,6 +15,7 @@ from mindspore.nn import checks
 from mindspore.nn.cell import Cell
 from mindspore.prims.norm import BatchNorm as _BatchNormPrimitive
 from mindspore.prims.norm import LayerNorm as _LayerNormPrimitive
+from mindspore.prims.setting_types import setting_types
 from mindspore.runtime import context
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class _BatchNorm(Cell):
 
     ranks: tuple[int, ...] = (4,)
 
+    @setting_types(eps=float)
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.9, affine: bool = True,
         gamma_init: Any = "ones", beta_init: Any = "zeros", moving_mean_init: Any = "zeros",
@@ -330,6 +332,7 @@ class GroupNorm(Cell):
         (1, 4, 3, 3)
     """
 
+    @setting_types(eps=float)
     def __init__(
         self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, gamma_init: Any = "ones",
         beta_init: Any = "zeros", dtype: Any = mstype.float32,
@@ -445,6 +448,7 @@ class LRN(Cell):
         (1, 2, 3, 3)
     """
 
+    @setting_types(depth_radius=int, bias=float, alpha=float, beta=float)
     def __init__(
         self, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5,
         norm_region: str = "ACROSS_CHANNELS",

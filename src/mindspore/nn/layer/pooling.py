@@ -10,6 +10,7 @@ from mindspore.nn.cell import Cell
 from mindspore.ops import pooling
 from mindspore.prims import window
 from mindspore.prims.pooling import AvgPoolNd, MaxPoolNd, MaxPoolWithIndices
+from mindspore.prims.setting_types import setting_types
 
 if TYPE_CHECKING:
     from mindspore.common.tensor import Tensor
@@ -81,6 +82,7 @@ class MaxPool1d(_MaxPool):
 
     dims = 1
 
+    @setting_types(kernel_size=int, stride=int)
     def __init__(
         self, kernel_size: int = 1, stride: int = 1, pad_mode: str = "valid", padding: Any = 0, dilation: Any = 1,
         return_indices: bool = False, ceil_mode: bool = False,
@@ -116,6 +118,7 @@ class MaxPool3d(_MaxPool):
 
     dims = 3
 
+    @setting_types(ceil_mode=bool)
     def __init__(
         self, kernel_size: Any = 1, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0, dilation: Any = 1,
         return_indices: bool = False, ceil_mode: bool = False,
@@ -211,6 +214,7 @@ class AvgPool3d(_AvgPool):
 
     dims = 3
 
+    @setting_types(ceil_mode=bool, count_include_pad=bool)
     def __init__(
         self, kernel_size: Any = 1, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0, ceil_mode: bool = False,
         count_include_pad: bool = True, divisor_override: int | None = None,
@@ -296,6 +300,7 @@ class LPPool1d(Cell):
         (1, 2, 2)
     """
 
+    @setting_types(kernel_size=int, stride=int | None, ceil_mode=bool)
     def __init__(self, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False):
         super().__init__()
         self.options = norm_type, kernel_size, stride, ceil_mode
@@ -314,6 +319,7 @@ class LPPool2d(Cell):
         (1, 2, 3, 3)
     """
 
+    @setting_types(ceil_mode=bool)
     def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False):
         super().__init__()
         self.options = norm_type, kernel_size, stride, ceil_mode
@@ -350,6 +356,7 @@ class AdaptiveAvgPool2d(Cell):
         (1, 2, 3, 2)
     """
 
+    @setting_types(output_size=int | tuple)
     def __init__(self, output_size: Any):
         super().__init__()
         self.output_size = output_size
@@ -368,6 +375,7 @@ class AdaptiveAvgPool3d(Cell):
         (1, 2, 2, 2, 2)
     """
 
+    @setting_types(output_size=int | tuple)
     def __init__(self, output_size: Any):
         super().__init__()
         self.output_size = output_size
@@ -404,6 +412,7 @@ class AdaptiveMaxPool2d(Cell):
         (1, 2, 3, 2)
     """
 
+    @setting_types(return_indices=bool)
     def __init__(self, output_size: Any, return_indices: bool = False):
         super().__init__()
         self.output_size, self.return_indices = output_size, return_indices

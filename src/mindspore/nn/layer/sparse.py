@@ -7,6 +7,7 @@ from typing import Any
 from mindspore import ops
 from mindspore.common.sparse import COOTensor
 from mindspore.nn.cell import Cell
+from mindspore.prims.setting_types import setting_types
 
 __all__ = ["SparseTensorDenseMatmul", "SparseToDense"]
 
@@ -35,6 +36,7 @@ class SparseTensorDenseMatmul(Cell):
         [[50.0], [0.0]]
     """
 
+    @setting_types(adjoint_st=bool, adjoint_dt=bool)
     def __init__(self, adjoint_st: bool = False, adjoint_dt: bool = False):
         super().__init__()
         self.adj_st, self.adj_dt = adjoint_st, adjoint_dt

@@ -20,6 +20,7 @@ from mindspore.nn.layer.basic import Dense
 from mindspore.nn.layer.conv import Conv2d
 from mindspore.nn.layer.embedding import Embedding, EmbeddingLookup
 from mindspore.prims.hooks import GradientHook
+from mindspore.prims.setting_types import setting_types
 
 __all__ = ["Conv2dThor", "DenseThor", "EmbeddingLookupThor", "EmbeddingThor"]
 
@@ -157,6 +158,7 @@ class EmbeddingThor(_FactoredTable, Embedding):
         (2, 4)
     """
 
+    @setting_types(use_one_hot=bool)
     def __init__(
         self, vocab_size: int, embedding_size: int, use_one_hot: bool = False, embedding_table: Any = "normal",
         dtype: Any = mstype.float32, padding_idx: int | None = None,

@@ -16,6 +16,7 @@ from mindspore.nn.cell import Cell
 from mindspore.nn.layer.activation import get_activation
 from mindspore.ops.loss import check_reduction
 from mindspore.prims import loss as _prims
+from mindspore.prims.setting_types import setting_types
 
 __all__ = [
     "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "DiceLoss", "FocalLoss",
@@ -248,6 +249,7 @@ class NLLLoss(LossBase):
         2.0
     """
 
+    @setting_types(ignore_index=int)
     def __init__(self, weight: Any = None, ignore_index: int = -100, reduction: str = "mean"):
         super().__init__(reduction)
         self.weight, self.ignore_index = weight, ignore_index
@@ -349,6 +351,7 @@ class MultiMarginLoss(LossBase):
         0.5
     """
 
+    @setting_types(p=int, margin=float)
     def __init__(self, p: int = 1, margin: float = 1.0, reduction: str = "mean", weight: Any = None):
         super().__init__(reduction)
         self.p, self.margin, self.weight = p, margin, weight
@@ -384,6 +387,7 @@ class FocalLoss(LossBase):
         ()
     """
 
+    @setting_types(gamma=float)
     def __init__(self, weight: Any = None, gamma: float = 2.0, reduction: str = "mean"):
         super().__init__(reduction)
         self.gamma = checks.number("FocalLoss", "gamma", gamma)
@@ -429,6 +433,7 @@ class DiceLoss(LossBase):
         ()
     """
 
+    @setting_types(smooth=float)
     def __init__(self, smooth: float = 1e-5):
         super().__init__()
         self.smooth = checks.positive("DiceLoss", "smooth", smooth)
@@ -452,6 +457,7 @@ class MultiClassDiceLoss(LossBase):
         ()
     """
 
+    @setting_types(ignore_indiex=int | None)
     def __init__(self, weights: Any = None, ignore_indiex: int | None = None, activation: Any = "softmax"):
         super().__init__()
         if weights is not None and not isinstance(weights, Tensor):
@@ -487,6 +493,7 @@ class SampledSoftmaxLoss(LossBase):
         (1,)
     """
 
+    @setting_types(remove_accidental_hits=bool)
     def __init__(
         self, num_sampled: int, num_classes: int, num_true: int = 1, sampled_values: Any = None,
         remove_accidental_hits: bool = True, seed: int = 0, reduction: str = "none",
@@ -560,6 +567,7 @@ class CosineEmbeddingLoss(LossBase):
         ()
     """
 
+    @setting_types(margin=float)
     def __init__(self, margin: float = 0.0, reduction: str = "mean"):
         super().__init__(reduction)
         self.margin = checks.number("CosineEmbeddingLoss", "margin", margin)
@@ -579,6 +587,7 @@ class HingeEmbeddingLoss(LossBase):
         0.5
     """
 
+    @setting_types(margin=int | float)
     def __init__(self, margin: float = 1.0, reduction: str = "mean"):
         super().__init__(reduction)
         self.margin = margin
@@ -596,6 +605,7 @@ class MarginRankingLoss(LossBase):
         2.0
     """
 
+    @setting_types(margin=float)
     def __init__(self, margin: float = 0.0, reduction: str = "mean"):
         super().__init__(reduction)
         self.margin = margin
@@ -633,6 +643,7 @@ class TripletMarginWithDistanceLoss(LossBase):
         0.0
     """
 
+    @setting_types(margin=float)
     def __init__(
         self,
         distance_function: Callable | None = None,

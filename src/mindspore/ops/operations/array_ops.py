@@ -11,7 +11,7 @@ from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast, concrete, require_tensors
-from mindspore.ops.composition import REQUIRED, Composition, composition, of_tensors, plain
+from mindspore.ops.composition import REQUIRED, Composition, Typed, composition, of_tensors, plain
 from mindspore.ops.joining import slice_
 from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
@@ -192,7 +192,7 @@ Unstack = composition("Unstack", lambda self, x: F.unstack(x, self.axis),
     Examples:
         >>> [row.tolist() for row in ops.Unstack(axis=0)(Tensor([[1, 2], [3, 4]]))]
         [[1, 2], [3, 4]]
-    """, axis=0, num=None)
+    """, axis=0, num=Typed(int | None, None))
 Unpack = composition("Unpack", lambda self, x: F.unstack(x, self.axis),
     """The slices along a dimension, which disappears (the older name of `Unstack`).
 
@@ -470,7 +470,7 @@ FillDiagonal = composition(
         >>> print(ops.FillDiagonal(5.0)(ops.zeros((2, 3))))
         [[5. 0. 0.]
          [0. 5. 0.]]
-    """, fill_value=REQUIRED, wrap=False,
+    """, fill_value=Typed(float), wrap=Typed(bool, False),
 )  # fmt: skip
 class _OneHot(Composition):
     """A strategy of `OneHot` cuts the codes: its first entry has a number for each dimension of the result."""
@@ -517,7 +517,7 @@ ArgMaxWithValue = composition(
         >>> place, value = ops.ArgMaxWithValue()(Tensor([1.0, 5.0]))
         >>> place.item(), value.item()
         (1, 5.0)
-    """, axis=0, keep_dims=False,
+    """, axis=0, keep_dims=Typed(bool, False),
 )  # fmt: skip
 ArgMinWithValue = composition(
     "ArgMinWithValue", lambda self, x: F.argmin_with_value(x, self.axis, self.keep_dims),
@@ -527,7 +527,7 @@ ArgMinWithValue = composition(
         >>> index, value = ops.ArgMinWithValue(axis=1)(Tensor([[3.0, 8.0], [6.0, 5.0]]))
         >>> print(index, value)
         [0 1] [3. 5.]
-    """, axis=0, keep_dims=False,
+    """, axis=0, keep_dims=Typed(bool, False),
 )  # fmt: skip
 
 
@@ -538,7 +538,7 @@ UniqueConsecutive = composition(
     Examples:
         >>> print(ops.UniqueConsecutive()(Tensor([1, 1, 2, 2, 1]))[0])
         [1 2 1]
-    """, return_inverse=False, return_counts=False, dim=None,
+    """, return_inverse=Typed(bool, False), return_counts=Typed(bool, False), dim=None,
 )  # fmt: skip
 
 
@@ -591,7 +591,8 @@ ScatterNd = plain("ScatterNd", F.scatter_nd)
 def _scatter(name: str, function: Callable, doc: str) -> Any:
     """A class that updates a Parameter in place."""
     return composition(
-        name, lambda self, x, indices, updates: function(x, indices, updates), doc, use_locking=name.endswith("Update")
+        name, lambda self, x, indices, updates: function(x, indices, updates), doc,
+        use_locking=Typed(bool, name.endswith("Update")),
     )
 
 

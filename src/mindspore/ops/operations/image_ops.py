@@ -11,7 +11,7 @@ from mindspore.common.random import host_generator, next_key
 from mindspore.ops import colour
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast, concrete, require_rank, require_tensors, static_ints
-from mindspore.ops.composition import REQUIRED, composition, plain
+from mindspore.ops.composition import REQUIRED, Typed, composition, plain
 from mindspore.ops.resampling import apply_along
 from mindspore.prims import elementwise as ew
 from mindspore.prims import random as rnd
@@ -51,8 +51,8 @@ BoundingBoxDecode = composition(
         >>> anchor = Tensor([[4.0, 4.0, 8.0, 8.0]])
         >>> print(ops.BoundingBoxDecode(max_shape=(32, 32))(anchor, ops.zeros((1, 4))))
         [[4. 4. 8. 8.]]
-    """, max_shape=REQUIRED, means=(0.0, 0.0, 0.0, 0.0), stds=(1.0, 1.0, 1.0, 1.0),
-    wh_ratio_clip=0.016,
+    """, max_shape=Typed(tuple | None), means=(0.0, 0.0, 0.0, 0.0), stds=(1.0, 1.0, 1.0, 1.0),
+    wh_ratio_clip=Typed(float, 0.016),
 )  # fmt: skip
 BoundingBoxDecode.cuts = "n.,n."
 CheckValid = plain("CheckValid", F.check_valid)
@@ -64,7 +64,7 @@ NMSWithMask = composition(
         >>> print(ops.NMSWithMask(0.5)(boxes)[2])
         [ True False]
     """,
-    iou_threshold=0.5,
+    iou_threshold=Typed(float, 0.5),
 )  # fmt: skip
 ROIAlign = composition(
     "ROIAlign",
@@ -77,8 +77,8 @@ ROIAlign = composition(
         >>> features = Tensor(np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4))
         >>> print(ops.ROIAlign(1, 1, 1.0)(features, Tensor([[0.0, 0.0, 0.0, 2.0, 2.0]])))
         [[[[7.5]]]]
-    """, pooled_height=REQUIRED, pooled_width=REQUIRED, spatial_scale=REQUIRED,
-    sample_num=2, roi_end_mode=1,
+    """, pooled_height=REQUIRED, pooled_width=REQUIRED, spatial_scale=Typed(float),
+    sample_num=2, roi_end_mode=Typed(int, 1),
 )  # fmt: skip
 CropAndResize = composition(
     "CropAndResize",

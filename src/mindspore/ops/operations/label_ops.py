@@ -10,7 +10,7 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.ops import transducer_loss
 from mindspore.ops.arguments import cast, concrete, require_rank, require_tensors, static_ints
-from mindspore.ops.composition import REQUIRED, composition
+from mindspore.ops.composition import REQUIRED, Typed, composition
 from mindspore.prims import elementwise as ew
 from mindspore.prims.broadcasting import ReduceSum, Reshape
 from mindspore.prims.gather_scatter import TensorScatterAdd
@@ -84,7 +84,7 @@ EditDistance = composition(
         >>> shape = Tensor([1, 1, 2])
         >>> print(ops.EditDistance(normalize=False)(a, Tensor([1, 2]), shape, b, Tensor([1, 7]), shape))
         [[1.]]
-    """, normalize=True
+    """, normalize=Typed(bool, True)
 )
 
 
@@ -108,7 +108,7 @@ NoRepeatNGram = composition("NoRepeatNGram", _no_repeat, """Log-probabilities wi
         >>> said, scores = Tensor([[[1, 2, 1]]], ms.int32), ops.zeros((1, 1, 4))
         >>> print(ops.NoRepeatNGram(ngram_size=2)(said, scores))
         [[[ 0.0000000e+00  0.0000000e+00 -3.4028235e+38  0.0000000e+00]]]
-    """, ngram_size=1)
+    """, ngram_size=Typed(int, 1))
 
 
 def _ragged_range(self: Any, starts: Tensor, limits: Any, deltas: Any) -> tuple:

@@ -10,7 +10,7 @@ from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast
-from mindspore.ops.composition import REQUIRED, composition, of_tensors, plain
+from mindspore.ops.composition import REQUIRED, Typed, composition, of_tensors, plain
 from mindspore.prims import decompositions as dec
 from mindspore.prims import elementwise as ew
 from mindspore.prims.reduction import ReduceSum
@@ -79,7 +79,7 @@ LuUnpack = composition(
         [[4.  6. ]
          [0.  0.5]]
     """,
-    unpack_data=True, unpack_pivots=True,
+    unpack_data=Typed(bool, True), unpack_pivots=Typed(bool, True),
 )  # fmt: skip
 def _least_squares(self: Any, a: Any, b: Any, driver: Any = None) -> tuple:
     """The solution by the pseudo-inverse, the squared residuals, the rank and the singular values, of batches of systems."""
@@ -193,7 +193,7 @@ HammingWindow = composition(
         >>> print(ops.HammingWindow(periodic=False)(Tensor([5], ms.int32)))
         [0.08 0.54 1.   0.54 0.08]
     """,
-    periodic=True, alpha=0.54, beta=0.46, dtype=mstype.float32,
+    periodic=True, alpha=Typed(float, 0.54), beta=Typed(float, 0.46), dtype=mstype.float32,
 )  # fmt: skip
 STFT = composition(
     "STFT",
@@ -206,8 +206,8 @@ STFT = composition(
         >>> ops.STFT(8, 4, 8, False, True, True)(ops.ones(16), ops.ones(8)).shape
         (5, 3)
     """,
-    n_fft=REQUIRED, hop_length=REQUIRED, win_length=REQUIRED, normalized=REQUIRED, onesided=REQUIRED,
-    return_complex=REQUIRED,
+    n_fft=Typed(int), hop_length=Typed(int), win_length=Typed(int), normalized=Typed(bool), onesided=Typed(bool),
+    return_complex=Typed(bool),
 )  # fmt: skip
 
 
@@ -233,8 +233,8 @@ FFTWithSize = composition(
     Examples:
         >>> print(ops.FFTWithSize(1, False, True)(Tensor([1.0, 2.0, 3.0, 4.0])))
         [10.+0.j -2.+2.j -2.+0.j]
-    """, signal_ndim=REQUIRED, inverse=REQUIRED,
-    real=REQUIRED, norm="backward", onesided=True, signal_sizes=(),
+    """, signal_ndim=REQUIRED, inverse=Typed(bool),
+    real=REQUIRED, norm="backward", onesided=Typed(bool, True), signal_sizes=(),
 )  # fmt: skip
 
 __all__ = [

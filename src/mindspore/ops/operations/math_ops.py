@@ -9,7 +9,7 @@ from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast, static_ints
-from mindspore.ops.composition import REQUIRED, composition, of_tensors, plain
+from mindspore.ops.composition import REQUIRED, Typed, composition, of_tensors, plain
 from mindspore.prims import elementwise as ew
 from mindspore.prims.broadcasting import ReduceSum, Reshape
 from mindspore.prims.elementwise import (
@@ -167,7 +167,7 @@ ApproximateEqual = composition(
     Examples:
         >>> print(ops.ApproximateEqual(tolerance=0.1)(Tensor([1.0, 2.0]), Tensor([1.05, 2.5])))
         [ True False]
-    """, tolerance=1e-05,
+    """, tolerance=Typed(float, 1e-05),
 )  # fmt: skip
 IsClose = composition(
     "IsClose", lambda self, x, y: F.isclose(x, y, self.rtol, self.atol, self.equal_nan),
@@ -177,7 +177,7 @@ IsClose = composition(
         >>> print(ops.IsClose(atol=0.1)(Tensor([1.0, 2.0]), Tensor([1.05, 2.5])))
         [ True False]
     """, rtol=1e-05, atol=1e-08,
-    equal_nan=False,
+    equal_nan=Typed(bool, False),
 )  # fmt: skip
 EqualCount = composition(
     "EqualCount", of_tensors("x y", lambda self, x, y: Reshape()(ReduceSum()(cast(ew.Equal()(x, y), x.dtype), ()), (1,))),
@@ -217,7 +217,7 @@ Pdist = composition("Pdist", lambda self, x: F.pdist(x, self.p), """The p-norm d
     Examples:
         >>> print(ops.Pdist()(Tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]])))
         [5.        1.        4.2426405]
-    """, p=2.0)
+    """, p=Typed(float, 2.0))
 Renorm = composition(
     "Renorm", lambda self, x: F.renorm(x, self.p, self.dim, self.maxnorm),
     """Scale each slice along `dim` down so that its p-norm is at most `maxnorm`.
@@ -226,7 +226,7 @@ Renorm = composition(
         >>> print(ops.Renorm(2, 0, 1.0)(Tensor([[3.0, 4.0], [0.3, 0.4]])).round(decimals=4))
         [[0.6 0.8]
          [0.3 0.4]]
-    """, p=REQUIRED, dim=REQUIRED, maxnorm=REQUIRED,
+    """, p=REQUIRED, dim=REQUIRED, maxnorm=Typed(float),
 )  # fmt: skip
 EuclideanNorm = composition(
     "EuclideanNorm", lambda self, x, axes: F.vector_norm(x, 2, static_ints("EuclideanNorm", "axes", axes), self.keep_dims),
@@ -270,7 +270,7 @@ L2Normalize = composition(
     Examples:
         >>> ops.L2Normalize(axis=0)(Tensor([3.0, 4.0])).shape
         (2,)
-    """, axis=0, epsilon=0.0001,
+    """, axis=Typed(int | tuple, 0), epsilon=Typed(int | float, 0.0001),
 )  # fmt: skip
 
 
@@ -284,7 +284,7 @@ LpNorm = composition("LpNorm", _lp_norm, """The p-norm over axes.
     Examples:
         >>> print(ops.LpNorm(axis=[0], p=1)(Tensor([3.0, -4.0])))
         7.0
-    """, axis=REQUIRED, p=2, keep_dims=False, epsilon=1e-12)
+    """, axis=Typed(int | tuple), p=Typed(int, 2), keep_dims=False, epsilon=Typed(float, 1e-12))
 
 # -- statistics -----------------------------------------------------------------------------------------------------
 ReduceStd = composition(
@@ -297,7 +297,7 @@ ReduceStd = composition(
         >>> deviation, mean = ops.ReduceStd(axis=[1], unbiased=False)(Tensor([[1.0, 3.0]]))
         >>> print(deviation, mean)
         [1.] [2.]
-    """, axis=[], unbiased=True, keep_dims=False,
+    """, axis=[], unbiased=Typed(bool, True), keep_dims=False,
 )  # fmt: skip
 CountNonZero = composition(
     "CountNonZero", lambda self, x: F.count_nonzero(x, self.dims if self.dims is not None else (), dtype=mstype.int64),
@@ -363,7 +363,7 @@ Median = composition(
         >>> value, index = ops.Median(axis=0)(Tensor([3.0, 1.0, 2.0]))
         >>> print(value, index)
         2.0 2
-    """, global_median=False, axis=0, keep_dims=False, ignore_nan=False,
+    """, global_median=Typed(bool, False), axis=0, keep_dims=Typed(bool, False), ignore_nan=Typed(bool, False),
 )  # fmt: skip
 Quantile = composition(
     "Quantile",
@@ -396,7 +396,7 @@ InTopK = composition("InTopK", lambda self, x, targets: F.intopk(x, targets, sel
     Examples:
         >>> print(ops.InTopK(2)(Tensor([[0.1, 0.9, 0.5], [0.7, 0.2, 0.1]]), Tensor([2, 2], ms.int32)))
         [ True False]
-    """, k=REQUIRED)
+    """, k=Typed(int))
 
 
 def _float_status(self: Any, x: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.ops import activation as act
 from mindspore.ops import conv, ctc, image, loss, mask_bits, pooling
 from mindspore.ops.arguments import cast, require_rank
-from mindspore.ops.composition import REQUIRED, composition, of_tensors, plain
+from mindspore.ops.composition import REQUIRED, Typed, composition, of_tensors, plain
 from mindspore.ops.gather_scatter import gather
 from mindspore.ops.operations.sequence_ops import *  # noqa: F403
 from mindspore.ops.operations.sequence_ops import __all__ as _sequence
@@ -81,7 +81,7 @@ Dropout2D = composition("Dropout2D", _channel_dropout, """Dropout of whole chann
         >>> out, mask = ops.Dropout2D(keep_prob=0.5)(ops.ones((1, 8, 2, 2)))
         >>> sorted(set(out.flatten().tolist())) in ([0.0], [0.0, 2.0], [2.0])
         True
-    """, keep_prob=0.5)
+    """, keep_prob=Typed(float, 0.5))
 Dropout3D = composition("Dropout3D", _channel_dropout, """Dropout of whole channels, and the mask.
 
     Examples:
@@ -174,7 +174,7 @@ MultiMarginLoss = composition(
     Examples:
         >>> print(ops.MultiMarginLoss()(Tensor([[0.1, 0.8, 0.3]]), Tensor([1]), None))
         0.26666665
-    """, p=1, margin=1.0, reduction="mean",
+    """, p=Typed(int, 1), margin=Typed(float, 1.0), reduction="mean",
 )  # fmt: skip
 TripletMarginLoss = composition(
     "TripletMarginLoss",
@@ -239,7 +239,7 @@ SparseSoftmaxCrossEntropyWithLogits = composition(
         >>> print(ops.SparseSoftmaxCrossEntropyWithLogits()(Tensor([[0.0, 0.0]]), Tensor([1], ms.int32)))
         0.6931472
     """,
-    is_grad=False, sens=1.0,
+    is_grad=Typed(bool, False), sens=1.0,
 )  # fmt: skip
 
 
@@ -257,7 +257,7 @@ CTCLossV2 = composition(
         >>> loss, _ = ops.CTCLossV2()(log_probs, Tensor([[1]]), Tensor([3]), Tensor([1]))
         >>> print(loss)
         [2.3671236]
-    """, blank=0, reduction="none", zero_infinity=False
+    """, blank=0, reduction="none", zero_infinity=Typed(bool, False)
 )
 
 
@@ -286,8 +286,8 @@ CTCLoss = composition(
         >>> loss, grad = ops.CTCLoss()(ops.zeros((3, 1, 4)), where, label, Tensor([3], ms.int32))
         >>> print(loss)
         [2.3671236]
-    """, preprocess_collapse_repeated=False, ctc_merge_repeated=True,
-    ignore_longer_outputs_than_inputs=False,
+    """, preprocess_collapse_repeated=Typed(bool, False), ctc_merge_repeated=Typed(bool, True),
+    ignore_longer_outputs_than_inputs=Typed(bool, False),
 )  # fmt: skip
 CTCGreedyDecoder = composition(
     "CTCGreedyDecoder", lambda p, x, lengths: ctc.ctc_greedy_decoder(x, lengths, p.merge_repeated),
@@ -297,7 +297,7 @@ CTCGreedyDecoder = composition(
         >>> scores = Tensor([[[0.1, 0.6, 0.3]], [[0.7, 0.2, 0.1]], [[0.7, 0.2, 0.1]]])
         >>> print(ops.CTCGreedyDecoder()(scores, Tensor([3], ms.int32))[1])
         [1 0]
-    """, merge_repeated=True,
+    """, merge_repeated=Typed(bool, True),
 )  # fmt: skip
 
 # -- pooling ----------------------------------------------------------------------------------------------------------
@@ -308,7 +308,7 @@ AdaptiveAvgPool2D = composition(
         >>> print(ops.AdaptiveAvgPool2D((1, 2))(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])))
         [[[[2. 3.]]]]
     """,
-    output_size=REQUIRED,
+    output_size=Typed(int | tuple),
 )  # fmt: skip
 AdaptiveAvgPool3D = composition(
     "AdaptiveAvgPool3D", lambda p, x: pooling.adaptive_avg_pool3d(x, p.output_size), """Adaptive average pooling.
@@ -317,7 +317,7 @@ AdaptiveAvgPool3D = composition(
         >>> ops.AdaptiveAvgPool3D((1, 2, 2))(ops.ones((1, 3, 4, 4, 4))).shape
         (1, 3, 1, 2, 2)
     """,
-    output_size=REQUIRED,
+    output_size=Typed(int | tuple),
 )  # fmt: skip
 AdaptiveMaxPool2D = composition(
     "AdaptiveMaxPool2D", lambda p, x: pooling.adaptive_max_pool2d(x, p.output_size, True), """Adaptive max pooling.
@@ -348,7 +348,7 @@ MaxUnpool2D = composition(
         >>> print(ops.MaxUnpool2D(ksize=2, strides=2)(Tensor([[[[5.0]]]]), Tensor([[[[3]]]])))
         [[[[0. 0.]
            [0. 5.]]]]
-    """, ksize=REQUIRED, strides=0, pads=0, output_shape=(), data_format="NCHW",
+    """, ksize=REQUIRED, strides=0, pads=0, output_shape=Typed(tuple, ()), data_format="NCHW",
 )  # fmt: skip
 MaxUnpool3D = composition(
     "MaxUnpool3D",
@@ -359,7 +359,7 @@ MaxUnpool3D = composition(
         >>> out = ops.MaxUnpool3D(ksize=2, strides=2)(Tensor([[[[[5.0]]]]]), Tensor([[[[[7]]]]]))
         >>> print(out.flatten())
         [0. 0. 0. 0. 0. 0. 0. 5.]
-    """, ksize=REQUIRED, strides=0, pads=0, output_shape=(), data_format="NCDHW",
+    """, ksize=REQUIRED, strides=0, pads=0, output_shape=Typed(tuple, ()), data_format="NCDHW",
 )  # fmt: skip
 
 
@@ -388,8 +388,8 @@ MaxPool3DWithArgmax = composition(
         >>> value, index = ops.MaxPool3DWithArgmax(ksize=[2, 2, 2], strides=[2, 2, 2], pads=[0, 0, 0])(x)
         >>> value.item(), index.item()
         (7.0, 7)
-    """, ksize=REQUIRED, strides=REQUIRED, pads=REQUIRED, dilation=(1, 1, 1),
-    ceil_mode=False, data_format="NCDHW", argmax_type=mstype.int64,
+    """, ksize=REQUIRED, strides=Typed(int | tuple), pads=REQUIRED, dilation=(1, 1, 1),
+    ceil_mode=Typed(bool, False), data_format="NCDHW", argmax_type=mstype.int64,
 )  # fmt: skip
 
 
@@ -495,7 +495,7 @@ ResizeNearestNeighbor = composition(
     Examples:
         >>> ops.ResizeNearestNeighbor((1, 4))(Tensor([[[[1.0, 2.0]]]])).tolist()
         [[[[1.0, 1.0, 2.0, 2.0]]]]
-    """, size=REQUIRED, align_corners=False, half_pixel_centers=False,
+    """, size=Typed(tuple), align_corners=Typed(bool, False), half_pixel_centers=Typed(bool, False),
 )  # fmt: skip
 ResizeNearestNeighborV2 = composition(
     "ResizeNearestNeighborV2",
@@ -507,7 +507,7 @@ ResizeNearestNeighborV2 = composition(
     Examples:
         >>> print(ops.ResizeNearestNeighborV2()(Tensor([[[[1.0, 2.0]]]]), (1, 4)))
         [[[[1. 1. 2. 2.]]]]
-    """, align_corners=False, half_pixel_centers=False,
+    """, align_corners=Typed(bool, False), half_pixel_centers=Typed(bool, False),
 )  # fmt: skip
 ResizeBilinear = composition(
     "ResizeBilinear",
@@ -527,7 +527,7 @@ ResizeBilinearV2 = composition(
     Examples:
         >>> print(ops.ResizeBilinearV2(align_corners=True)(Tensor([[[[1.0, 2.0]]]]), (1, 3)))
         [[[[1.  1.5 2. ]]]]
-    """, align_corners=False, half_pixel_centers=False,
+    """, align_corners=Typed(bool, False), half_pixel_centers=Typed(bool, False),
 )  # fmt: skip
 ResizeBicubic = composition(
     "ResizeBicubic",
@@ -585,7 +585,7 @@ GridSampler2D = composition(
         >>> image, centre = Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), Tensor([[[[0.0, 0.0]]]])
         >>> print(ops.GridSampler2D(align_corners=True)(image, centre))
         [[[[2.5]]]]
-    """, interpolation_mode="bilinear", padding_mode="zeros", align_corners=False,
+    """, interpolation_mode="bilinear", padding_mode="zeros", align_corners=Typed(bool, False),
 )  # fmt: skip
 GridSampler3D = composition(
     "GridSampler3D",
@@ -596,7 +596,7 @@ GridSampler3D = composition(
         >>> volume, centre = ops.ones((1, 1, 2, 2, 2)), ops.zeros((1, 1, 1, 1, 3))
         >>> print(ops.GridSampler3D(align_corners=True)(volume, centre))
         [[[[[1.]]]]]
-    """, interpolation_mode="bilinear", padding_mode="zeros", align_corners=False,
+    """, interpolation_mode="bilinear", padding_mode="zeros", align_corners=Typed(bool, False),
 )  # fmt: skip
 AffineGrid = composition(
     "AffineGrid", lambda p, theta, size: image.affine_grid(theta, size, p.align_corners),
@@ -605,7 +605,7 @@ AffineGrid = composition(
     Examples:
         >>> ops.AffineGrid(align_corners=True)(Tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]), (1, 1, 2, 2)).shape
         (1, 2, 2, 2)
-    """, align_corners=False,
+    """, align_corners=Typed(bool, False),
 )  # fmt: skip
 ChannelShuffle = composition(
     "ChannelShuffle",

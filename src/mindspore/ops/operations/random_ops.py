@@ -10,7 +10,7 @@ from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast, static_ints
-from mindspore.ops.composition import REQUIRED, composition
+from mindspore.ops.composition import REQUIRED, Typed, composition
 
 
 def _seed(self: Any) -> int | None:
@@ -20,7 +20,8 @@ def _seed(self: Any) -> int | None:
 
 
 def _seeded(name: str, function: Callable, doc: str, **attributes: Any) -> Any:
-    return composition(name, lambda self, *args: function(self, _seed(self), *args), doc, seed=0, seed2=0, **attributes)
+    seeds = {"seed": Typed(int, 0), "seed2": Typed(int, 0)}
+    return composition(name, lambda self, *args: function(self, _seed(self), *args), doc, **seeds, **attributes)
 
 
 StandardNormal = _seeded("StandardNormal", lambda self, seed, shape: F.standard_normal(shape, seed),
@@ -139,7 +140,7 @@ MultinomialWithReplacement = composition(
         >>> print(ops.MultinomialWithReplacement(3, True)(Tensor([[0.0, 1.0, 0.0]]), 2, 5))
         [[1 1 1]]
     """,
-    numsamples=REQUIRED, replacement=False,
+    numsamples=REQUIRED, replacement=Typed(bool, False),
 )  # fmt: skip
 RandomCategorical = composition(
     "RandomCategorical",
@@ -246,7 +247,8 @@ UniformCandidateSampler = composition(
         >>> drawn.shape
         (3,)
     """,
-    num_true=REQUIRED, num_sampled=REQUIRED, unique=REQUIRED, range_max=REQUIRED, seed=0, remove_accidental_hits=False,
+    num_true=REQUIRED, num_sampled=REQUIRED, unique=REQUIRED, range_max=REQUIRED, seed=Typed(int, 0),
+    remove_accidental_hits=Typed(bool, False),
 )  # fmt: skip
 LogUniformCandidateSampler = composition(
     "LogUniformCandidateSampler",
@@ -259,7 +261,7 @@ LogUniformCandidateSampler = composition(
         >>> drawn.shape, expected_true.shape
         ((3,), (2, 2))
     """,
-    num_true=1, num_sampled=5, unique=True, range_max=5, seed=0,
+    num_true=1, num_sampled=5, unique=True, range_max=5, seed=Typed(int, 0),
 )  # fmt: skip
 
 __all__ = [
