@@ -12,7 +12,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
-import pickle
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_void_p
 from typing import Any
@@ -226,17 +225,15 @@ class Desc(_Handle):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __reduce__(self) -> tuple:
-        """Written to a file by its contents; there are layouts that have no words."""
+    def contents(self) -> tuple | None:
+        """What `described` takes to make it again; None for a layout that has no words."""
         if self.is_any:
-            return described, (self.shape, self.dtype)
+            return (self.shape, self.dtype)
         try:
-            contents = (self.shape, self.dtype, self.strides, self.blocks)
-            if described(*contents) == self:
-                return described, contents
+            found = (self.shape, self.dtype, self.strides, self.blocks)
+            return found if described(*found) == self else None
         except DnnlError:
-            pass
-        raise pickle.PicklingError("a layout of oneDNN's own")
+            return None
 
     def __repr__(self) -> str:
         return f"Desc(shape={self.shape}, strides={self.strides}, blocks={self.blocks})"
@@ -343,9 +340,6 @@ class Op(_Handle):
 
     kind = "primitive"
     recipe: tuple[str, tuple, dict]  # which function made it, and from what
-
-    def __reduce__(self) -> tuple:
-        return made_again, self.recipe
 
     def __init__(self, descriptor: _PrimitiveDesc, allow_reference: bool = False):
         lib = library()

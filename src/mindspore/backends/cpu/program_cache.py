@@ -1,23 +1,23 @@
 """Compiled graphs on disk, beside their kernels (`cache`): a new process need not fuse and lower a graph again.
 
-An entry is a `Blueprint`, pickled: steps, views and the plan of memory. Kernels are named by their objects' keys in the same
-cache, oneDNN's primitives are made again from their descriptions. The key is the value of all that decides: the nodes of the
+An entry is a `Blueprint` as rows (`rows.py`) and its constants: the length of the rows (eight bytes), the rows as JSON, the arrays'
+bytes. Kernels are named by their objects' keys in the same cache. The key is the value of all that decides: the nodes of the
 graph in order with their attributes and constants, what is donated, the settings, threads, CPU, libraries and our own sources.
 
 Not every graph can be kept: control flow, functions of the user's, steps that call Python or other processes, layouts that
 oneDNN alone understands. Such graphs are compiled in every process, as without a cache. So is what cannot be read.
 
-Files are trusted as machine code is: only those that nobody but the user can have written (`cache`) are read, and names in them
-may be those of this backend's own classes only.
+Files are trusted as machine code is: only those that nobody but the user can have written (`cache`) are read.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import io
+import json
+import math
+import operator
 import os
-import pickle
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -26,15 +26,17 @@ from typing import Any
 import numpy as np
 
 from mindspore import _base
-from mindspore._base.dtype import DType
-from mindspore.backends.cpu import cache, dnnl, jit, openmp
+from mindspore._base.dtype import DType, from_numpy
+from mindspore.backends.cpu import cache, dnnl, jit, layout, openmp
 from mindspore.backends.cpu.executable import Blueprint
+from mindspore.backends.cpu.layout import Buffer
+from mindspore.backends.cpu.rows import CannotStore, DoesNotFit, Reader, Writer
 from mindspore.backends.cpu.shelf import Shelf
-from mindspore.backends.cpu.steps import DnnlStep, KernelStep, StopStep
+from mindspore.backends.cpu.steps import KernelStep
 from mindspore.ir import FuncGraph, Node, Parameter, ValueNode
 
 _LARGEST = 32 << 20  # bytes; beyond, a graph has large constants, and reading them back costs what is saved
-_STEPS = (KernelStep, DnnlStep, StopStep)
+_LENGTH = 8
 _VARIABLES = ("MS_DEV_", "DNNL_", "ONEDNN_")  # of the environment, that may change what is compiled
 _SOURCES = ("backends", "compiler", "prims", "_base")
 
@@ -147,43 +149,62 @@ def _stored(name: str, key: str) -> _Stored:
     return _SHELF.get((name, key), lambda: _Stored(name, key))
 
 
-class _Pickler(pickle.Pickler):
-    def reducer_override(self, value: Any) -> Any:
-        code = getattr(value, "code", None)
-        if type(code) is not jit.Code:
-            return NotImplemented
-        if not code.key:
-            raise pickle.PicklingError("a kernel that is not kept")
-        return _stored, (code.name, code.key)
+class _Writer(Writer):
+    def __init__(self, made: Blueprint):
+        super().__init__(made, made.preparation)
+        self.constants: list[np.ndarray] = []
 
+    def named(self, buffer: Buffer) -> tuple[str, Any]:
+        if buffer.kind != "constant":
+            return buffer.kind, buffer.source
+        self.constants.append(np.ascontiguousarray(buffer.source))
+        return "constant", len(self.constants) - 1
 
-class _Unpickler(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        ours = module.startswith("mindspore.backends.cpu.") or module == "mindspore.compiler.memory.plan"
-        arrays = module.split(".")[0] == "numpy" and name in ("_reconstruct", "_frombuffer", "ndarray", "dtype")
-        if not (ours or arrays):
-            raise pickle.UnpicklingError(f"{module}.{name} is not part of a compiled graph")
-        return super().find_class(module, name)
+    def code(self, step: KernelStep) -> list[str]:
+        code = getattr(step.compiled, "code", None)
+        if type(code) is not jit.Code or not code.key:
+            raise CannotStore(f"the kernel {step.name}, which is not kept")
+        return [code.name, code.key]
 
 
 def _write(key: str, made: Blueprint) -> None:
-    if not all(isinstance(step, _STEPS) for step in (*made.preparation, *made.steps)):
-        return
-    body = io.BytesIO()
+    writer = _Writer(made)
     try:
-        _Pickler(body, pickle.HIGHEST_PROTOCOL).dump(made)
-    except (pickle.PicklingError, TypeError, AttributeError):  # something in it has no form on disk
+        rows = writer.rows()
+        rows["constants"] = [[_type_name(c.dtype), c.shape] for c in writer.constants]
+    except CannotStore:
         return
-    if body.tell() <= _LARGEST:
-        cache.write(key, body.getvalue())
+    table = json.dumps(rows, separators=(",", ":"), default=operator.index).encode()
+    if len(table) + sum(c.nbytes for c in writer.constants) <= _LARGEST:
+        arrays = [c.tobytes() for c in writer.constants]
+        cache.write(key, b"".join([len(table).to_bytes(_LENGTH, "little"), table, *arrays]))
+
+
+def _type_name(dtype: np.dtype) -> str:
+    try:
+        return str(from_numpy(dtype)).lower()
+    except TypeError:
+        raise CannotStore(f"a constant of {dtype}") from None
 
 
 def _read(key: str) -> Blueprint | None:
     body = cache.read(key)
     if body is None:
         return None
+    end = _LENGTH + int.from_bytes(body[:_LENGTH], "little")
     try:
-        found = _Unpickler(io.BytesIO(body)).load()
-    except (pickle.UnpicklingError, LookupError, AttributeError, TypeError, ValueError, EOFError, RuntimeError):
+        rows = json.loads(body[_LENGTH:end])
+        constants = _constants(body, end, rows["constants"])
+        return Reader(rows, lambda code: _stored(*code), constants.__getitem__).blueprint()
+    except (DoesNotFit, LookupError, AttributeError, TypeError, ValueError, RuntimeError):  # not ours, or made for another machine
         return None
-    return found if isinstance(found, Blueprint) else None
+
+
+def _constants(body: bytes, at: int, kinds: list[tuple[str, list[int]]]) -> list[np.ndarray]:
+    """The arrays that follow the rows, each in memory of its own: kernels want them aligned."""
+    found = []
+    for name, shape in kinds:
+        dtype = layout.numpy_dtype(name)
+        found.append(np.frombuffer(body, dtype, math.prod(shape), at).reshape(shape).copy())
+        at += found[-1].nbytes
+    return found
