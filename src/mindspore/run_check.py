@@ -23,7 +23,7 @@ def run_check() -> None:
     try:
         got = Mul()(Tensor(np.full((2, 3), 3.0, np.float32)), Tensor(np.full((2, 3), 2.0, np.float32))).asnumpy()
         problem = "" if np.array_equal(got, np.full((2, 3), 6.0)) else "the result of multiplication is wrong"
-    except Exception as error:
+    except Exception as error:  # whatever is wrong with an installation is what is asked for
         problem = str(error)
     if problem:
         print(f"MindSpore running check failed.\n{problem}")

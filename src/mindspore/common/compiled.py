@@ -244,7 +244,7 @@ class CompiledFunction:
             return traced
         try:
             return self._trace_with(args, kwargs)
-        except Exception as error:
+        except Exception as error:  # of any type: the user's program may raise for want of a value, too
             if not needs_values(error):
                 raise
             return traced  # their values are needed when compiling: it is compiled anew for each
@@ -276,7 +276,7 @@ class CompiledFunction:
                 traced = parse.trace(
                     self.function, args, kwargs, self.name, depth, frozenset(inputs), run_node, decides
                 )
-            except Exception as error:
+            except Exception as error:  # as above
                 if not needs_values(error):
                     raise
                 continue  # a value was needed, or the program is wrong: the trace without inputs tells

@@ -370,7 +370,7 @@ class _ShardThreads:
                 number, rows = job
                 try:
                     self._shards[number].write(*self._encode(rows))
-                except BaseException as error:
+                except BaseException as error:  # raised by the next `put` or by `finish`
                     self._error = error
 
     def put(self, number: int, rows: list[dict[str, Any]]) -> None:

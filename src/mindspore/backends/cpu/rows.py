@@ -29,7 +29,6 @@ from mindspore.backends.cpu.runner import Functions
 from mindspore.backends.cpu.steps import DnnlStep, KernelStep, MachineCode, Step, StopStep
 from mindspore.compiler.memory.plan import Plan
 
-
 _FORMAT = 2  # of the rows; 1 had views without layouts
 
 

@@ -167,7 +167,7 @@ def _guard(interpreter: Interpreter, run: Callable[[], Any]) -> Any:
         return run()
     except RaisedByUser as raised:
         error: BaseException = mark_raised(raised.error)
-    except Exception as raised_error:
+    except Exception as raised_error:  # raised again below, with the position
         error = raised_error
     located(error, interpreter.origin()[0])
     raise error.with_traceback(None if not _debugging() else error.__traceback__) from error.__cause__

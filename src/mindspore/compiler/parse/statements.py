@@ -220,7 +220,7 @@ class StatementRules(Rules):
         frame = self.frame
         try:
             flow = self.run_block(node.body, BARRIER)
-        except Exception as error:
+        except Exception as error:  # the user's handlers say which ones they take
             self.frame = frame
             for handler in node.handlers:
                 kinds = self.eval(handler.type) if handler.type is not None else Exception

@@ -68,7 +68,7 @@ class TransferDataset(Dataset):
                     return
                 self._sent += row is not END_OF_EPOCH
             self._put(None)
-        except Exception as error:
+        except Exception as error:  # raised where the rows are fetched
             self._put(error)
 
     def _put(self, item: Any) -> bool:

@@ -138,7 +138,7 @@ def _feed(stream: Generator, rows: queue.SimpleQueue, room: _Room) -> None:
                 return
             rows.put(("row", value))
         rows.put(("end", None))
-    except Exception as error:
+    except Exception as error:  # raised where the rows are fetched
         rows.put(("error", error))
     finally:
         stream.close()

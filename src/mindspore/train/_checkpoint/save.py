@@ -191,7 +191,7 @@ class _Background:
     def _run(cls, write: Callable[[], None], path: str) -> None:
         try:
             write()
-        except BaseException as error:
+        except BaseException as error:  # raised by `wait`
             logger.critical("Failed to save the checkpoint file %s: %s", path, error)
             cls.error = error
 

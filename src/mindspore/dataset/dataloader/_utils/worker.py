@@ -114,5 +114,5 @@ def _attempt(info: WorkerInfo, function: Any, argument: Any) -> Any:
         return function(argument)
     except StopIteration:
         return Exhausted()
-    except Exception as error:
+    except Exception as error:  # the user's code: raised in the process that asked
         return Failure(info.id, os.getpid(), type(error).__name__, traceback.format_exc())
