@@ -38,7 +38,6 @@ PACKAGES_ABOVE = {
 MUTUAL = {
     ("mindspore.common.parameter", "mindspore.common.initializer"),
     ("mindspore.compiler.autodiff.reverse", "mindspore.compiler.autodiff.control_rules"),  # bodies contain control flow
-    ("mindspore.dataset.config", "mindspore.dataset.opt"),
     ("mindspore.dataset.runtime.build", "mindspore.dataset.runtime.pipeline"),  # flat maps and joins run pipelines
     ("mindspore.nn.probability.bijector.bijector", "mindspore.nn.probability.distribution"),
     ("mindspore.rewrite.api.node", "mindspore.rewrite.api.symbol_tree"),

@@ -58,7 +58,7 @@ PROCESS = {
     "common/changes.py:_Changes": "a count that only grows; cells are used by every thread",
     "communication/_comm_helper.py:GlobalComm": "the run of processes that this one belongs to",
     "dataset/api/iterators.py:ITERATORS_LIST": "iterators to close when the process ends",
-    "dataset/config/__init__.py:_settings": "settings of data pipelines, which import nothing from here",
+    "dataset/settings.py:_settings": "settings of data pipelines, which import nothing from here",
     "dataset/dataloader/_utils/worker.py:_CURRENT": "which worker this process is",
     "log.py:_State": "loggers belong to the process",
     "mindrecord/config.py:_settings": "settings of files, which import nothing from here",

@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from mindspore.dataset.config import settings
 from mindspore.dataset.runtime.stopwatch import Stopwatch
+from mindspore.dataset.settings import change
 from mindspore.ir import FuncGraph
 from mindspore.prims import primitive
 from mindspore.prims.values import TensorBase
@@ -66,7 +66,7 @@ class Recorder:
         from mindspore.common.api import Entry
 
         _Current.recorder = self
-        settings().stopwatch = self.pipeline
+        change(stopwatch=self.pipeline)
         self._dispatch, self._run = primitive._Dispatch.call, Entry.run_plain
         primitive.set_dispatch(self._timed_dispatch(self._dispatch))
         Entry.run_plain = self._timed_graph(self._run)  # type: ignore[method-assign]
@@ -81,7 +81,7 @@ class Recorder:
         primitive.set_dispatch(self._dispatch)
         Entry.run_plain = self._run  # type: ignore[method-assign]
         _Current.recorder = None
-        settings().stopwatch = None
+        change(stopwatch=None)
         self._clocks.stop()
         self.spans = [Span(*s) for s in self.spans]
         self.spans += [Span(lap.step.describe(), "pipeline", lap.start, lap.end, lap.thread, lap) for lap in self.pipeline.laps]

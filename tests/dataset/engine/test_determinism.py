@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import mindspore.dataset as ds
 from mindspore.dataset.opt import RULES
+from mindspore.dataset.settings import DEFAULT_SEED, change
 
 
 class Noise:
@@ -50,7 +51,7 @@ def seeded():
     before = ds.config.get_seed()
     ds.config.set_seed(11)
     yield
-    ds.config.settings().seed = before
+    change(seed=before)
 
 
 def epochs(data, count=2):
@@ -79,7 +80,7 @@ def test_worker_processes_do_not_change_rows():
 
 
 def test_without_a_seed_runs_differ():
-    ds.config.settings().seed = ds.config.DEFAULT_SEED
+    change(seed=DEFAULT_SEED)
     orders = {tuple(epochs(ds.NumpySlicesDataset(np.arange(50), "x"), 1)[0]) for _ in range(3)}
     assert len(orders) == 3
 

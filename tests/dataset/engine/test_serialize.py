@@ -8,6 +8,7 @@ import pytest
 
 import mindspore.dataset as ds
 from mindspore.dataset import transforms, vision
+from mindspore.dataset.settings import DEFAULT_SEED, change
 from mindspore.mindrecord import tfrecord
 
 
@@ -55,7 +56,7 @@ def test_pipeline_goes_through_json(text, tmp_path):
     assert rows(again) == rows(data)
     with open(path, encoding="utf-8") as stream:
         assert json.load(stream) == form
-    ds.config.settings().seed = ds.config.DEFAULT_SEED
+    change(seed=DEFAULT_SEED)
 
 
 def test_python_functions_are_not_restored(text):

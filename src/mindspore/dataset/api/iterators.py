@@ -22,10 +22,10 @@ import numpy as np
 
 from mindspore.dataset import _tensor
 from mindspore.dataset._check import as_array
-from mindspore.dataset.config import settings
 from mindspore.dataset.runtime.autotune import AutoTune
 from mindspore.dataset.runtime.context import RunContext
 from mindspore.dataset.runtime.pipeline import END_OF_EPOCH, Pipeline
+from mindspore.dataset.settings import settings
 
 ITERATORS_LIST: list[weakref.ref] = []  # every live iterator, so that all can be closed at exit
 

@@ -8,10 +8,10 @@ import secrets
 from collections.abc import Sequence
 from typing import Any
 
-from mindspore.dataset.config import DEFAULT_SEED, settings
 from mindspore.dataset.ir.leaf import MappableNode
 from mindspore.dataset.ir.ops import ShuffleNode, SkipNode, TakeNode
 from mindspore.dataset.samplers import RandomSampler, SequentialSampler
+from mindspore.dataset.settings import DEFAULT_SEED, settings
 
 
 def split(dataset: Any, sizes: Sequence[int | float], randomize: bool) -> tuple:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from mindspore.dataset.config import settings
+from mindspore.dataset.settings import settings
 
 
 class Condition:

@@ -16,9 +16,9 @@ import numpy as np
 from mindspore._base import queues
 from mindspore.dataset._check import check_bool, check_type
 from mindspore.dataset.api.dataset import Dataset
-from mindspore.dataset.config import settings
 from mindspore.dataset.ir.ops import TransferNode
 from mindspore.dataset.runtime.pipeline import END_OF_EPOCH, Pipeline
+from mindspore.dataset.settings import settings
 
 _POLL_SECONDS = 0.1
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mindspore.dataset._check import check_pos_int32
-from mindspore.dataset.config import settings
+from mindspore.dataset.settings import settings
 
 
 @dataclass(frozen=True)

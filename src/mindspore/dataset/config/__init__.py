@@ -1,6 +1,6 @@
 """Settings of the data engine: `mindspore.dataset.config`.
 
-Each setting is a `set_…`/`get_…` pair over one `Settings` object; `load` reads several from a JSON file.
+Each setting is a `set_…`/`get_…` pair over one `Settings` object (`dataset/settings.py`); `load` reads several from a JSON file.
 
     import mindspore.dataset as ds
     ds.config.set_seed(1)
@@ -12,67 +12,15 @@ from __future__ import annotations
 import json
 import os
 import random
-from dataclasses import dataclass, field, fields
-from enum import IntEnum
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from mindspore._base.seed_hook import on_seed
 from mindspore.dataset._check import INT32_MAX, UINT32_MAX, check_bool, check_range, check_type, worker_limit
-from mindspore.dataset.runtime.stopwatch import Stopwatch
-
-DEFAULT_SEED = 5489  # the value that means "not set": every run draws its own
-
-
-class ErrorSamplesMode(IntEnum):
-    """What a map does with a row that fails: raise, put a good row in its place, or leave the row out.
-
-    Examples:
-        >>> [choice.name for choice in ds.config.ErrorSamplesMode]
-        ['RETURN', 'REPLACE', 'SKIP']
-    """
-
-    RETURN = 0
-    REPLACE = 1
-    SKIP = 2
-
-
-@dataclass
-class Settings:
-    seed: int = DEFAULT_SEED
-    num_parallel_workers: int = field(default_factory=lambda: min(8, os.cpu_count() or 1))
-    prefetch_size: int = 16
-    auto_num_workers: bool = False
-    auto_offload: bool = False
-    autotune: bool = False
-    autotune_path: str | None = None
-    autotune_interval: int = 0
-    callback_timeout: int = 60
-    debug_mode: bool = False
-    debug_hooks: list = field(default_factory=list)
-    dynamic_shape: bool = False
-    error_samples_mode: ErrorSamplesMode = ErrorSamplesMode.RETURN
-    fast_recovery: bool = True
-    iterator_mode: dict = field(default_factory=lambda: {"do_copy": False, "parallel_convert": False})
-    monitor_sampling_interval: int = 1000
-    multiprocessing_start_method: str = "fork"
-    multiprocessing_timeout_interval: int = 300
-    numa_enable: bool = False
-    sending_batches: int = 0
-    shared_mem: bool = True
-    video_backend: str = "CPU"
-    watchdog: bool = True
-    disabled_rules: frozenset = frozenset()
-    stopwatch: Stopwatch | None = None  # set while the profiler records
-
-
-_settings = Settings()
-
-
-def settings() -> Settings:
-    """The live settings."""
-    return _settings
+from mindspore.dataset.opt import RULES
+from mindspore.dataset.settings import ErrorSamplesMode, Settings, change, settings
 
 
 def _check_int(value: Any, name: str) -> None:
@@ -90,7 +38,7 @@ def set_seed(seed: int) -> None:
     _check_int(seed, "seed")
     if not 0 <= seed <= UINT32_MAX:
         raise ValueError(f"seed given is not within the required range [0, UINT32_MAX(4294967295)], got {seed}.")
-    _settings.seed = seed
+    change(seed=seed)
     random.seed(seed)
     np.random.seed(seed)
 
@@ -106,7 +54,7 @@ def get_seed() -> int:
         >>> ds.get_seed()
         5
     """
-    return _settings.seed
+    return settings().seed
 
 
 def set_num_parallel_workers(num: int) -> None:
@@ -116,11 +64,11 @@ def set_num_parallel_workers(num: int) -> None:
         raise ValueError(f"Number of parallel workers given is not within the required range, got {num}.")
     if num > worker_limit():
         raise RuntimeError(f"num_parallel_workers exceeds the boundary between 1 and {worker_limit()}, as got {num}.")
-    _settings.num_parallel_workers = num
+    change(num_parallel_workers=num)
 
 
 def get_num_parallel_workers() -> int:
-    return _settings.num_parallel_workers
+    return settings().num_parallel_workers
 
 
 def set_prefetch_size(size: int) -> None:
@@ -130,69 +78,69 @@ def set_prefetch_size(size: int) -> None:
         raise ValueError(
             f"prefetch size given is not within the required range (0, INT32_MAX(2147483647)], got {size}."
         )
-    _settings.prefetch_size = size
+    change(prefetch_size=size)
 
 
 def get_prefetch_size() -> int:
-    return _settings.prefetch_size
+    return settings().prefetch_size
 
 
 def set_numa_enable(numa_enable: bool) -> None:
     _check_flag(numa_enable, "numa_enable must be a boolean dtype")
-    _settings.numa_enable = numa_enable
+    change(numa_enable=numa_enable)
 
 
 def get_numa_enable() -> bool:
-    return _settings.numa_enable
+    return settings().numa_enable
 
 
 def set_monitor_sampling_interval(interval: int) -> None:
     _check_int(interval, "interval")
     if not 0 < interval <= INT32_MAX:
         raise ValueError(f"Interval given is not within the required range (0, INT32_MAX(2147483647)], got {interval}.")
-    _settings.monitor_sampling_interval = interval
+    change(monitor_sampling_interval=interval)
 
 
 def get_monitor_sampling_interval() -> int:
-    return _settings.monitor_sampling_interval
+    return settings().monitor_sampling_interval
 
 
 def set_auto_num_workers(enable: bool) -> None:
     """Let the engine choose the number of workers of each operation from the number of cores."""
     _check_flag(enable, "enable must be of type bool")
-    _settings.auto_num_workers = enable
+    change(auto_num_workers=enable)
 
 
 def get_auto_num_workers() -> bool:
-    return _settings.auto_num_workers
+    return settings().auto_num_workers
 
 
 def set_callback_timeout(timeout: int) -> None:
     _check_int(timeout, "timeout")
     if not 0 < timeout <= INT32_MAX:
         raise ValueError(f"Timeout given is not within the required range (0, INT32_MAX(2147483647)], got {timeout}.")
-    _settings.callback_timeout = timeout
+    change(callback_timeout=timeout)
 
 
 def get_callback_timeout() -> int:
-    return _settings.callback_timeout
+    return settings().callback_timeout
 
 
 def set_enable_shared_mem(enable: bool) -> None:
     """Let worker processes hand rows back through shared memory."""
     _check_flag(enable, "enable must be of type bool")
-    _settings.shared_mem = enable
+    change(shared_mem=enable)
 
 
 def get_enable_shared_mem() -> bool:
-    return _settings.shared_mem
+    return settings().shared_mem
 
 
 def set_sending_batches(batch_num: int) -> None:
     if isinstance(batch_num, bool) or not isinstance(batch_num, int):
         raise TypeError(f"batch_num must be an int dtype, but got {batch_num!r} of type {type(batch_num)}.")
     check_range(batch_num, 0, INT32_MAX, "batch_num")
-    _settings.sending_batches = batch_num
+    change(sending_batches=batch_num)
 
 
 def set_enable_autotune(enable: bool, filepath_prefix: str | None = None) -> None:
@@ -210,12 +158,12 @@ def set_enable_autotune(enable: bool, filepath_prefix: str | None = None) -> Non
             raise RuntimeError(f"Directory {folder} does not exist.")
         if not os.access(folder, os.W_OK):
             raise RuntimeError(f"No access to writing to: {folder}")
-    _settings.autotune = enable
-    _settings.autotune_path = filepath_prefix if enable else None
+    change(autotune=enable)
+    change(autotune_path=filepath_prefix if enable else None)
 
 
 def get_enable_autotune() -> bool:
-    return _settings.autotune
+    return settings().autotune
 
 
 def set_autotune_interval(interval: int) -> None:
@@ -224,30 +172,30 @@ def set_autotune_interval(interval: int) -> None:
         raise TypeError(f"interval must be of type int. Got {interval!r} of type {type(interval)}.")
     if not 0 <= interval <= INT32_MAX:
         raise ValueError(f"Interval given is not within the required range [0, INT32_MAX(2147483647)], got {interval}.")
-    _settings.autotune_interval = interval
+    change(autotune_interval=interval)
 
 
 def get_autotune_interval() -> int:
-    return _settings.autotune_interval
+    return settings().autotune_interval
 
 
 def set_auto_offload(offload: bool) -> None:
     _check_flag(offload, "offload must be a boolean dtype")
-    _settings.auto_offload = offload
+    change(auto_offload=offload)
 
 
 def get_auto_offload() -> bool:
-    return _settings.auto_offload
+    return settings().auto_offload
 
 
 def set_enable_watchdog(enable: bool) -> None:
     """Watch worker processes and report one that has gone silent."""
     _check_flag(enable, "enable must be a boolean dtype")
-    _settings.watchdog = enable
+    change(watchdog=enable)
 
 
 def get_enable_watchdog() -> bool:
-    return _settings.watchdog
+    return settings().watchdog
 
 
 def set_multiprocessing_timeout_interval(interval: int) -> None:
@@ -255,11 +203,11 @@ def set_multiprocessing_timeout_interval(interval: int) -> None:
     _check_int(interval, "interval")
     if not 0 < interval <= INT32_MAX:
         raise ValueError(f"Interval given is not within the required range (0, INT32_MAX(2147483647)], got {interval}.")
-    _settings.multiprocessing_timeout_interval = interval
+    change(multiprocessing_timeout_interval=interval)
 
 
 def get_multiprocessing_timeout_interval() -> int:
-    return _settings.multiprocessing_timeout_interval
+    return settings().multiprocessing_timeout_interval
 
 
 def set_multiprocessing_start_method(start_method: str = "fork") -> None:
@@ -267,30 +215,30 @@ def set_multiprocessing_start_method(start_method: str = "fork") -> None:
     check_type(start_method, str, "start_method")
     if start_method not in ("fork", "spawn"):
         raise ValueError(f"The start_method must be 'fork' or 'spawn', but got {start_method!r}.")
-    _settings.multiprocessing_start_method = start_method
+    change(multiprocessing_start_method=start_method)
 
 
 def get_multiprocessing_start_method() -> str:
-    return _settings.multiprocessing_start_method
+    return settings().multiprocessing_start_method
 
 
 def set_dynamic_shape(is_dynamic: bool) -> None:
     _check_flag(is_dynamic, "is_dynamic must be a boolean dtype")
-    _settings.dynamic_shape = is_dynamic
+    change(dynamic_shape=is_dynamic)
 
 
 def get_dynamic_shape() -> bool:
-    return _settings.dynamic_shape
+    return settings().dynamic_shape
 
 
 def set_fast_recovery(fast_recovery: bool) -> None:
     """On a reset, skip rows without running the random transforms again."""
     _check_flag(fast_recovery, "fast_recovery must be a boolean dtype")
-    _settings.fast_recovery = fast_recovery
+    change(fast_recovery=fast_recovery)
 
 
 def get_fast_recovery() -> bool:
-    return _settings.fast_recovery
+    return settings().fast_recovery
 
 
 def set_debug_mode(debug_mode_flag: bool, debug_hook_list: list | None = None) -> None:
@@ -304,53 +252,51 @@ def set_debug_mode(debug_mode_flag: bool, debug_hook_list: list | None = None) -
     for i, hook in enumerate(hooks):
         if not isinstance(hook, DebugHook):
             raise TypeError(f"All items in debug_hook_list must be of type DebugHook, but item {i} is {type(hook)}.")
-    _settings.debug_mode = debug_mode_flag
-    _settings.debug_hooks = list(hooks)
+    change(debug_mode=debug_mode_flag)
+    change(debug_hooks=list(hooks))
 
 
 def get_debug_mode() -> bool:
-    return _settings.debug_mode
+    return settings().debug_mode
 
 
 def set_error_samples_mode(error_samples_mode: ErrorSamplesMode) -> None:
     check_type(error_samples_mode, ErrorSamplesMode, "error_samples_mode")
-    _settings.error_samples_mode = error_samples_mode
+    change(error_samples_mode=error_samples_mode)
 
 
 def get_error_samples_mode() -> ErrorSamplesMode:
-    return _settings.error_samples_mode
+    return settings().error_samples_mode
 
 
 def set_iterator_mode(do_copy: bool = False, parallel_convert: bool = False) -> None:
     check_bool(do_copy, "do_copy")
     check_bool(parallel_convert, "parallel_convert")
-    _settings.iterator_mode = {"do_copy": do_copy, "parallel_convert": parallel_convert}
+    change(iterator_mode={"do_copy": do_copy, "parallel_convert": parallel_convert})
 
 
 def get_iterator_mode() -> dict:
-    return dict(_settings.iterator_mode)
+    return dict(settings().iterator_mode)
 
 
 def set_video_backend(backend: str) -> None:
     check_type(backend, str, "backend")
     if backend not in ("CPU", "Ascend"):
         raise ValueError(f"Input backend is not within the valid set of ['CPU', 'Ascend'], but got {backend!r}.")
-    _settings.video_backend = backend
+    change(video_backend=backend)
 
 
 def get_video_backend() -> str:
-    return _settings.video_backend
+    return settings().video_backend
 
 
 def set_optimizer_rule(name: str, enable: bool) -> None:
     """Switch one rewrite rule of the pipeline optimiser on or off (`ds.explain` prints their names)."""
-    from mindspore.dataset.opt import RULES
-
     if name not in RULES:
         raise ValueError(f"There is no optimiser rule named {name!r}. Rules: {', '.join(RULES)}.")
     _check_flag(enable, "enable must be of type bool")
-    disabled = _settings.disabled_rules
-    _settings.disabled_rules = disabled - {name} if enable else disabled | {name}
+    disabled = settings().disabled_rules
+    change(disabled_rules=disabled - {name} if enable else disabled | {name})
 
 
 # The names a settings file uses for our fields.
@@ -376,4 +322,4 @@ def load(file: str) -> None:
     for key, value in values.items():
         name = _FILE_NAMES.get(key, key)
         if name in known and isinstance(value, int):
-            setattr(_settings, name, value)
+            change(**{name: value})

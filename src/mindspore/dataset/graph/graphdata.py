@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from mindspore.dataset._check import check_file, check_num_parallel_workers, check_type, check_valid_str
-from mindspore.dataset.config import DEFAULT_SEED, settings
 from mindspore.dataset.graph.store import Elements, GraphStore
+from mindspore.dataset.settings import DEFAULT_SEED, settings
 
 NOBODY = -1  # stands where there is no node
 

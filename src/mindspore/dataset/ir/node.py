@@ -10,7 +10,7 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
-from mindspore.dataset.config import settings
+from mindspore.dataset.settings import settings
 
 Count = Callable[["Node"], int] | None
 

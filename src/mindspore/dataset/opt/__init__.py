@@ -6,9 +6,9 @@ ds.config.set_optimizer_rule("fuse_maps", False)
 
 from __future__ import annotations
 
-from mindspore.dataset.config import settings
 from mindspore.dataset.ir.node import Node
 from mindspore.dataset.opt.rules import RULES
+from mindspore.dataset.settings import settings
 
 __all__ = ["RULES", "applied", "optimise"]
 

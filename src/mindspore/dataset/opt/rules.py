@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeGuard
 
-from mindspore.dataset.config import ErrorSamplesMode, settings
 from mindspore.dataset.ir.leaf import MappableNode
 from mindspore.dataset.ir.node import Node, rebuild
 from mindspore.dataset.ir.ops import (
@@ -24,6 +23,7 @@ from mindspore.dataset.ir.ops import (
     TakeNode,
 )
 from mindspore.dataset.ir.transform import is_random
+from mindspore.dataset.settings import ErrorSamplesMode, settings
 
 Rule = Callable[[Node], Node]
 

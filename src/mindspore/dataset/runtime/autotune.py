@@ -14,9 +14,9 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore._base.files import atomic_write
-from mindspore.dataset.config import settings
 from mindspore.dataset.runtime.executor import Threads
 from mindspore.dataset.runtime.operators import Operator
+from mindspore.dataset.settings import settings
 
 WAITING_SHARE = 0.25  # of the time: the stage is too slow
 IDLE_SHARE = 0.05  # of the time: the stage has workers to spare

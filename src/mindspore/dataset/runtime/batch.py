@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from mindspore.dataset._check import as_array
-from mindspore.dataset.config import settings
 from mindspore.dataset.ir.leaf import Row
 from mindspore.dataset.ir.ops import BucketBatchNode
 from mindspore.dataset.runtime.collate import collate, lists_of_dicts, pad_to, stack
@@ -17,6 +16,7 @@ from mindspore.dataset.runtime.executor import Executor, Inline
 from mindspore.dataset.runtime.operators import Operator, drop
 from mindspore.dataset.runtime.process import Processes
 from mindspore.dataset.runtime.step import PROCESS, BatchMapStep
+from mindspore.dataset.settings import settings
 
 
 class BatchInfo:

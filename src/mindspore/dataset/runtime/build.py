@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import singledispatch
 
-from mindspore.dataset.config import ErrorSamplesMode, settings
 from mindspore.dataset.ir.leaf import MappableNode, StreamNode
 from mindspore.dataset.ir.node import Node, walk
 from mindspore.dataset.ir.ops import (
@@ -51,6 +50,7 @@ from mindspore.dataset.runtime.step import (
     PickStep,
     map_placement,
 )
+from mindspore.dataset.settings import ErrorSamplesMode, settings
 
 
 @singledispatch

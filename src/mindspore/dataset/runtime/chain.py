@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from mindspore.dataset.config import settings
 from mindspore.dataset.runtime.context import RunContext
 from mindspore.dataset.runtime.executor import Executor, Inline, Threads
 from mindspore.dataset.runtime.operators import Operator, Pair
@@ -29,6 +28,7 @@ from mindspore.dataset.runtime.step import (
     run_steps,
     vectorised,
 )
+from mindspore.dataset.settings import settings
 
 LIGHT_BYTES = 1 << 20
 RUN_LENGTH = 8  # rows of a task outside batches: fixed, so that workers never change what a task is

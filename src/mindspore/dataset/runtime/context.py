@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mindspore.dataset.config import DEFAULT_SEED, settings
 from mindspore.dataset.samplers import Draw
+from mindspore.dataset.settings import DEFAULT_SEED, settings
 
 _DEBUG_SEED = 1  # debugging repeats itself, also for those who set no seed
 

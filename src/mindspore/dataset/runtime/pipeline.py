@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable, Generator
 from typing import Any
 
-from mindspore.dataset.config import settings
 from mindspore.dataset.ir.leaf import Row
 from mindspore.dataset.ir.node import Node, number, rebuild
 from mindspore.dataset.ir.ops import MapNode, SyncWaitNode
@@ -19,6 +18,7 @@ from mindspore.dataset.opt import optimise
 from mindspore.dataset.runtime.build import build
 from mindspore.dataset.runtime.context import RunContext
 from mindspore.dataset.runtime.operators import Operator
+from mindspore.dataset.settings import settings
 
 END_OF_EPOCH = object()
 

@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.dataset.config import settings
 from mindspore.dataset.runtime.errors import PipelineError, pipeline_error
+from mindspore.dataset.settings import settings
 
 SLOTS = 2  # tasks a worker may hold at once
 DEFAULT_SLOT_BYTES = 16 << 20

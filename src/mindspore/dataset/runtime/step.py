@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from mindspore.dataset._check import as_array
-from mindspore.dataset.config import ErrorSamplesMode, settings
 from mindspore.dataset.ir.leaf import Reader, Row
 from mindspore.dataset.ir.transform import is_random, operation_name, releases_gil
 from mindspore.dataset.runtime.collate import collate
@@ -21,6 +20,7 @@ from mindspore.dataset.runtime.errors import RowFailure, pipeline_error, user_co
 from mindspore.dataset.runtime.pixel_table import PixelTable, Place, table_start
 from mindspore.dataset.runtime.rng import RowRandom
 from mindspore.dataset.runtime.room import BatchRoom, BlockPool
+from mindspore.dataset.settings import ErrorSamplesMode, settings
 
 ANY, CALLER, THREAD, PROCESS = "any", "caller", "thread", "process"
 Keys = Sequence[int]

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from mindspore.dataset._check import check_bool, check_type
-from mindspore.dataset.config import DEFAULT_SEED, settings
 from mindspore.dataset.samplers.sampler import BuiltinSampler, Draw, Sampler, Shuffle, as_index, check_positions
 from mindspore.dataset.samplers.std_random import Mt19937, shuffle
+from mindspore.dataset.settings import DEFAULT_SEED, settings
 
 SHUFFLE_MODES = {
     Shuffle.FALSE: 0,

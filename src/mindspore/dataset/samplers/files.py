@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from mindspore.dataset._check import check_shards
-from mindspore.dataset.config import settings
 from mindspore.dataset.samplers.builtin import SHUFFLE_MODES, Shuffle
 from mindspore.dataset.samplers.mixing import Slots, mixed
 from mindspore.dataset.samplers.sampler import BuiltinSampler, Draw
 from mindspore.dataset.samplers.std_random import Mt19937, shuffle
+from mindspore.dataset.settings import settings
 
 
 def shuffle_mode(shuffle: Any) -> Shuffle:

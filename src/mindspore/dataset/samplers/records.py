@@ -7,7 +7,6 @@ import copy
 import numpy as np
 
 from mindspore._base import flags
-from mindspore.dataset.config import DEFAULT_SEED
 from mindspore.dataset.samplers.builtin import (
     DistributedSampler,
     RandomSampler,
@@ -18,6 +17,7 @@ from mindspore.dataset.samplers.builtin import (
 from mindspore.dataset.samplers.files import FileSampler
 from mindspore.dataset.samplers.sampler import Draw, Sampler, Shuffle
 from mindspore.dataset.samplers.std_random import MinStd, shuffle
+from mindspore.dataset.settings import DEFAULT_SEED
 
 
 def shards_are_blocks() -> bool:

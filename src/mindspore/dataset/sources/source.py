@@ -15,11 +15,11 @@ from mindspore.dataset._check import (
     check_type,
 )
 from mindspore.dataset.api.dataset import Dataset
-from mindspore.dataset.config import settings
 from mindspore.dataset.ir.leaf import MappableNode, Reader, StreamNode, StreamReader
 from mindspore.dataset.runtime.context import RunContext
 from mindspore.dataset.samplers import Sampler, Shuffle, select_sampler
 from mindspore.dataset.samplers.sampler import check_chain
+from mindspore.dataset.settings import settings
 
 
 class SourceDataset(Dataset):
