@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from mindspore.ir.abstract import Abstract, AbstractFunction, AbstractOther, AbstractTuple
@@ -177,3 +177,20 @@ def topological_order(output: Node, graph: FuncGraph | None = None) -> list[CNod
             elif mark == 1:  # an ancestor on the current path
                 raise ValueError(f"the graph has a cycle through {arg!r}")
     return order
+
+
+def arguments_first(node: Node, done: Container[int], passed_over: Callable[[Node], bool] = lambda _: False) -> Iterator[Node]:
+    """A node and what it needs, each after its arguments and as long as its id is not in `done`, where the caller notes it.
+
+    Without recursion: graphs can be deep.
+    """
+    stack = [node]
+    while stack:
+        current = stack[-1]
+        missing = [] if current.id in done else [a for a in current.args if a.id not in done and not passed_over(a)]
+        if missing:
+            stack += reversed(missing)
+            continue
+        stack.pop()
+        if current.id not in done:
+            yield current

@@ -158,13 +158,28 @@ class Squeeze(Primitive):
         return Reshape()(x[0], (size, *self._shape(x[0].shape[1:])))
 
 
-def _same_dtype(op: str, args: tuple) -> tuple:
+class _Join(Primitive):
     """Tensors that are joined take their common element type."""
-    dtypes = {values.dtype_of(a) for a in args if isinstance(a, values.TensorBase)}
-    return promote_arguments(op, args, "all") if len(dtypes) > 1 else args
+
+    moves = True
+    variadic = True
+
+    def __init__(self, axis: int = 0):
+        super().__init__(axis=axis)
+
+    def prepare(self, args: tuple) -> tuple:
+        args = super().prepare(args)
+        dtypes = {values.dtype_of(a) for a in args if isinstance(a, values.TensorBase)}
+        return promote_arguments(self.name, args, "all") if len(dtypes) > 1 else args
+
+    def _check(self, xs: tuple) -> None:
+        if not xs:
+            raise ValueError(f"For '{self.name}', at least one tensor is needed.")
+        for i, x in enumerate(xs):
+            checks.tensor(self.name, f"tensors[{i}]", x)
 
 
-class Concat(Primitive):
+class Concat(_Join):
     """Join tensors along an existing dimension.
 
     Examples:
@@ -173,22 +188,10 @@ class Concat(Primitive):
         [1.0, 2.0]
     """
 
-    moves = True
     keeps_finite = True
 
-    variadic = True
-
-    def __init__(self, axis: int = 0):
-        super().__init__(axis=axis)
-
-    def prepare(self, args: tuple) -> tuple:
-        return _same_dtype(self.name, super().prepare(args))
-
     def infer(self, *xs: Any) -> Any:
-        if not xs:
-            raise ValueError(f"For '{self.name}', at least one tensor is needed.")
-        for i, x in enumerate(xs):
-            checks.tensor(self.name, f"tensors[{i}]", x)
+        self._check(xs)
         first = xs[0]
         at = checks.axis(self.name, self.axis, first.ndim)
         for i, x in enumerate(xs[1:], 1):
@@ -223,7 +226,7 @@ class Concat(Primitive):
         return Concat(shift(self.axis, rank_of(*xs)))([spread(x, size) for x in xs])
 
 
-class Stack(Primitive):
+class Stack(_Join):
     """Join tensors along a new dimension.
 
     Examples:
@@ -232,20 +235,9 @@ class Stack(Primitive):
         [[1, 2], [3, 4]]
     """
 
-    moves = True
-    variadic = True
-
-    def __init__(self, axis: int = 0):
-        super().__init__(axis=axis)
-
-    def prepare(self, args: tuple) -> tuple:
-        return _same_dtype(self.name, super().prepare(args))
-
     def infer(self, *xs: Any) -> Any:
-        if not xs:
-            raise ValueError(f"For '{self.name}', at least one tensor is needed.")
+        self._check(xs)
         for i, x in enumerate(xs):
-            checks.tensor(self.name, f"tensors[{i}]", x)
             if x.shape != xs[0].shape:
                 raise ValueError(
                     f"For '{self.name}', the tensors must have the same shape, but tensors[0] has {xs[0].shape} and "

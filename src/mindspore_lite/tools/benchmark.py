@@ -34,12 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.add(parser, "accuracyThreshold", 0.5, "mean relative error allowed, in percent", float)
     options.add(parser, "cosineDistanceThreshold", -1.1, "least cosine of the angle to the expected results", float)
     options.add(parser, "decryptKey", "", "in hexadecimal digits")
-    given = parser.parse_args(arguments)
-    try:
-        return _run(given)
-    except (RuntimeError, ValueError, OSError) as error:
-        print(f"Run Benchmark {os.path.basename(given.modelFile)} Failed : {error}", file=sys.stderr)
-        return 1
+    return options.benchmarked(parser.parse_args(arguments), _run)
 
 
 def _run(given: Any) -> int:

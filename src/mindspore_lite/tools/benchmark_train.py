@@ -27,12 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.add(parser, "expectedDataFile", "", "a file with the expected loss of the last step")
     options.add(parser, "accuracyThreshold", 0.5, "relative error of the loss allowed, in percent", float)
     options.add(parser, "exportFile", "", "where the trained model goes, for inference")
-    given = parser.parse_args(arguments)
-    try:
-        return _run(given)
-    except (RuntimeError, ValueError, OSError) as error:
-        print(f"Run Benchmark {os.path.basename(given.modelFile)} Failed : {error}", file=sys.stderr)
-        return 1
+    return options.benchmarked(parser.parse_args(arguments), _run)
 
 
 def _run(given: Any) -> int:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
+from collections.abc import Callable
 from typing import Any
 
 
@@ -49,3 +52,12 @@ def split_names(text: str) -> list[str]:
 
 def add(target: Any, name: str, default: Any, about: str, kind: Any = str, **more: Any) -> None:
     target.add_argument(f"--{name}", default=default, type=kind, help=about, **more)
+
+
+def benchmarked(given: argparse.Namespace, run: Callable[[argparse.Namespace], int]) -> int:
+    """The status of a benchmark's run; what is wrong with the model or the data is one line."""
+    try:
+        return run(given)
+    except (RuntimeError, ValueError, OSError) as error:
+        print(f"Run Benchmark {os.path.basename(given.modelFile)} Failed : {error}", file=sys.stderr)
+        return 1

@@ -1,5 +1,6 @@
 """Starting real processes by msrun, and what they report."""
 
+import ast
 import json
 import os
 import socket
@@ -9,6 +10,12 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[3] / "src"
 HERE = Path(__file__).resolve().parent
+
+
+def cases_of(worker):
+    """The names of the functions of a worker that are marked as cases; it is not run for that."""
+    functions = (f for f in ast.parse(worker.read_text()).body if isinstance(f, ast.FunctionDef))
+    return [f.name for f in functions if any(getattr(d, "id", "") == "case" for d in f.decorator_list)]
 
 
 def free_port():

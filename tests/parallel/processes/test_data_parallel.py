@@ -1,16 +1,10 @@
 """Data parallel training of two processes against one device."""
 
-import ast
-
 import pytest
-from launching import HERE, report
+from launching import HERE, cases_of, report
 
 WORKER = HERE / "data_parallel_worker.py"
-CASES = [
-    f.name
-    for f in ast.parse(WORKER.read_text()).body
-    if isinstance(f, ast.FunctionDef) and any(getattr(d, "id", "") == "case" for d in f.decorator_list)
-]
+CASES = cases_of(WORKER)
 
 pytestmark = pytest.mark.timeout(300)  # processes are started and compile; on a busy machine that takes a while
 

@@ -1,17 +1,12 @@
 """Collectives between real processes. Two processes do all cases of a worker; a test per case looks at the report."""
 
-import ast
 import json
 
 import pytest
-from launching import HERE, report, without_launcher
+from launching import HERE, cases_of, report, without_launcher
 
 WORKER = HERE / "collectives_worker.py"
-CASES = [
-    f.name
-    for f in ast.parse(WORKER.read_text()).body
-    if isinstance(f, ast.FunctionDef) and any(getattr(d, "id", "") == "case" for d in f.decorator_list)
-]
+CASES = cases_of(WORKER)
 
 pytestmark = pytest.mark.timeout(300)  # processes are started and compile; on a busy machine that takes a while
 

@@ -26,7 +26,7 @@ from mindspore.formats.mindir.messages import (
 )
 from mindspore.formats.mindir.values import MONAD, TensorProto, tensor_proto, type_attribute, value_attribute
 from mindspore.ir.abstract import Abstract, AbstractFunction, AbstractNone, AbstractTuple
-from mindspore.ir.graph import CNode, FuncGraph, Node, ValueNode
+from mindspore.ir.graph import CNode, FuncGraph, Node, ValueNode, arguments_first
 
 Lower = Callable[["GraphWriter", CNode, list[str]], str]
 
@@ -138,19 +138,9 @@ class GraphWriter:
 
     # -- nodes ----------------------------------------------------------------------------------------------------
     def name_of(self, node: Node) -> str:
-        """The name of a node's value, emitting it and what it needs. Iterative: graphs can be deep."""
-        stack = [node]
-        while stack:
-            current = stack[-1]
-            if current.id in self._names:
-                stack.pop()
-                continue
-            missing = [a for a in current.args if a.id not in self._names]
-            if missing:
-                stack += reversed(missing)
-                continue
-            stack.pop()
-            self._names[current.id] = self._emit_node(current)
+        """The name of a node's value, emitting it and what it needs."""
+        for needed in arguments_first(node, self._names):
+            self._names[needed.id] = self._emit_node(needed)
         return self._names[node.id]
 
     def _emit_node(self, node: Node) -> str:

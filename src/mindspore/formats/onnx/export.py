@@ -25,6 +25,7 @@ from mindspore.formats.onnx.free_sizes import generalise
 from mindspore.formats.onnx.messages import OnnxGraphMessage, OnnxModel, OnnxOpset
 from mindspore.formats.onnx.rules import RULES
 from mindspore.ir import AbstractScalar, AbstractTensor, AbstractTuple, CNode, FuncGraph, Node, ValueNode
+from mindspore.ir.graph import arguments_first
 
 OPSET = 17
 LARGE = (1 << 31) - (1 << 24)  # protobuf's limit, less what the nodes need
@@ -52,18 +53,8 @@ class OnnxGraph:
 
     def name(self, node: Node) -> Any:
         """The name of a node's value, emitting what it needs."""
-        stack = [node]
-        while stack:
-            current = stack[-1]
-            if current.id in self._names:
-                stack.pop()
-                continue
-            missing = [a for a in current.args if a.id not in self._names and not _is_static(a)]
-            if missing:
-                stack += reversed(missing)
-                continue
-            stack.pop()
-            self._names[current.id] = self._emit_node(current)
+        for needed in arguments_first(node, self._names, _is_static):
+            self._names[needed.id] = self._emit_node(needed)
         return self._names[node.id]
 
     def _emit_node(self, node: Node) -> Any:
