@@ -176,7 +176,10 @@ class Reader:
         if any(b.kind == "constant" and b.source.nbytes < b.nbytes for b in self.buffers):
             raise DoesNotFit("a constant is too small")
         layouts = [(kind, tuple(shape), _dims(dims)) for kind, shape, dims in rows["layouts"]]
-        self.views = [View(self.buffers[buffer], *layouts[kind], offset) for buffer, offset, kind in rows["views"]]
+        self.views: list[View] = []
+        for buffer, offset, number in rows["views"]:
+            kind, shape, dims = layouts[number]
+            self.views.append(View(self.buffers[buffer], kind, shape, dims, offset))
         self.things: list[Any] = []
         for row in rows["things"]:
             self.things.append(self._thing(row))
