@@ -27,6 +27,7 @@ from mindspore.ops.kv_cache import *
 from mindspore.ops.linalg import *
 from mindspore.ops.loss import *
 from mindspore.ops.normalization import *
+from mindspore.ops.norms import *
 from mindspore.ops.pooling import *
 from mindspore.ops.product import *
 from mindspore.ops.python_values import *

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ops.arguments import cast, require_rank, require_tensor, require_tensors, to_float
-from mindspore.ops.product import matmul, matrix_norm
+from mindspore.ops.norms import matrix_norm
+from mindspore.ops.product import matmul
 from mindspore.ops.reshaping import swapaxes
 from mindspore.prims import checks, values
 from mindspore.prims import decompositions as dec

@@ -19,7 +19,7 @@ from mindspore.ops.arguments import (
     require_tensors,
     to_float,
 )
-from mindspore.ops.product import cosine_similarity
+from mindspore.ops.norms import cosine_similarity
 from mindspore.prims import elementwise as _ew
 from mindspore.prims import loss as _loss
 from mindspore.prims.activation import LogSoftmax

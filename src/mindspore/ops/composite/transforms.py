@@ -9,7 +9,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.common.vectorize import jacfwd, jacrev, vmap
 from mindspore.ops.creation import ones_like, zeros_like
 from mindspore.ops.elementwise import clip_by_value
-from mindspore.ops.product import clip_by_global_norm
+from mindspore.ops.norms import clip_by_global_norm
 from mindspore.prims.arrays import Stack
 
 
