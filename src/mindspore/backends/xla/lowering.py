@@ -96,6 +96,7 @@ class XlaBackend:
         shapes = [self.jax.ShapeDtypeStruct(p.abstract.shape, p.abstract.dtype.np) for p in graph.parameters]
         updates = {i: o for i, o in graph.attrs.get("updates", {}).items() if i in donated or not donated}
         if processes.is_common(graph):
+            processes.compare(graph)
             lowering.place = processes.place
             return processes.CommonProgram(self.jax, run, graph, donated, self.device, self.options(graph))
         with self.jax.default_device(self.device):

@@ -8,17 +8,20 @@ such form; their collectives stay host callbacks.
 
 from __future__ import annotations
 
+import hashlib
 import socket
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from mindspore.ir import FuncGraph
+from mindspore.ir import AbstractTensor, FuncGraph
 from mindspore.prims import world
 from mindspore.prims.collective import Collective, Place
 
 AXIS = "processes"
+#: bytes of a process's description of its collectives
+_TEXT = 512
 
 
 def join(jax: Any) -> None:
@@ -46,6 +49,24 @@ def is_common(graph: FuncGraph) -> bool:
     """Whether a graph has collectives, and all of them have a form in the program of all processes."""
     found = [n.op for g in graph.all_graphs() for n in g.nodes() if isinstance(n.op, Collective)]
     return bool(found) and world.transport().size > 1 and all(place(op) is not None for op in found)
+
+
+def compare(graph: FuncGraph) -> None:
+    """Raise unless all processes are about to compile the same collectives: otherwise they would wait for each other forever."""
+    found = [
+        f"{n.op.name} of {', '.join(str(a.abstract) for a in n.args if isinstance(a.abstract, AbstractTensor))}"
+        for g in graph.all_graphs()
+        for n in g.nodes()
+        if isinstance(n.op, Collective)
+    ]
+    digest = hashlib.blake2b(repr(found).encode(), digest_size=8).digest()
+    shown = f"{len(found)} collectives: {', '.join(found[:8])}{', …' if len(found) > 8 else ''}"
+    mine = np.frombuffer(digest + shown.encode()[:_TEXT].ljust(_TEXT), np.uint8)
+    transport = world.transport()
+    everyone = transport.all_gather(mine, tuple(range(transport.size)))
+    if any(not np.array_equal(one[:8], everyone[0][:8]) for one in everyone):
+        lines = [f"  rank {rank}: {bytes(one[8:]).decode(errors='replace').rstrip()}" for rank, one in enumerate(everyone)]
+        raise RuntimeError(f"The processes have different collectives in the graph '{graph.name}':\n" + "\n".join(lines))
 
 
 def place(op: Collective) -> Place | None:

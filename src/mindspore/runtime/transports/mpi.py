@@ -177,7 +177,7 @@ class MpiTransport(world.NativeTransport):
 
     def start_all_gather(self, array: np.ndarray, ranks: tuple[int, ...], now: bool = False) -> Pending:
         source = np.ascontiguousarray(array).reshape(array.shape) if now else np.array(array, order="C")  # it may change meanwhile
-        what = watchdog.Waiting("AllGather", ranks, _kind(source))
+        what = watchdog.Waiting("AllGather", ranks, watchdog.kind_of(source))
         result = np.empty((len(ranks), *source.shape), source.dtype)
         return self._begun(
             now, what, lambda: list(result), (source, result),
@@ -213,7 +213,7 @@ class MpiTransport(world.NativeTransport):
 
     def start_broadcast(self, array: np.ndarray, root: int, ranks: tuple[int, ...], now: bool = False) -> Pending:
         result = np.array(array, order="C")
-        what = watchdog.Waiting("Broadcast", ranks, f"{_kind(result)} from rank {root}")
+        what = watchdog.Waiting("Broadcast", ranks, f"{watchdog.kind_of(result)} from rank {root}")
         return self._begun(
             now, what, lambda: result, (result,),
             "MPI_Ibcast_c", _at(result), result.nbytes, mpi.BYTE, ranks.index(root), self.communicator(ranks),
@@ -230,7 +230,7 @@ class MpiTransport(world.NativeTransport):
             pending.finish = lambda: world.reduce_arrays(op, gathered())
             return pending
         result = np.array(array, wire, order="C")
-        what = watchdog.Waiting("AllReduce", ranks, f"{op} of {_kind(result)}")
+        what = watchdog.Waiting("AllReduce", ranks, f"{op} of {watchdog.kind_of(result)}")
         operation, dtype = mpi.OPERATIONS["sum" if op == "avg" else op], array.dtype
         return self._begun(
             now, what, lambda: world.averaged(result, op, len(ranks)).astype(dtype, copy=False), (result,),
@@ -264,8 +264,3 @@ def wire_type(dtype: np.dtype, op: str) -> str | None:
 
 def _at(array: np.ndarray) -> int:
     return array.ctypes.data
-
-
-def _kind(array: np.ndarray) -> str:
-    return f"{array.dtype}{list(array.shape)}"
-

@@ -54,7 +54,8 @@ class Waiting(NamedTuple):
 class Watch:
     """What this process waits for, seen by the thread."""
 
-    def __init__(self, rank: int):
+    def __init__(self, rank: int, meets: bool = True):
+        """`meets`: there is a meeting point of ours, at MS_SCHED_HOST:MS_SCHED_PORT, which knows of the other processes."""
         self.rank = rank
         self.failed = False
         self.leaving = False
@@ -64,7 +65,7 @@ class Watch:
         self.notes: list[Waiting] = []
         self.compared: dict[int, ctypes.c_int64] = {}  # by communicator: how often its members compared what they do
         self.timeout = flags.integer("MS_NODE_TIMEOUT", 300)
-        self.line = self._connected()
+        self.line = self._connected() if meets else None
         self.stopped = threading.Event()
         self.main = threading.main_thread().ident or 0
         self.thread = threading.Thread(target=self._run, name="collectives", daemon=True)
@@ -136,10 +137,10 @@ class _Process:
     watch: Watch | None = None
 
 
-def watch(rank: int) -> Watch:
+def watch(rank: int, meets: bool = True) -> Watch:
     """Begin to look after this process."""
     if _Process.watch is None:
-        _Process.watch = Watch(rank)
+        _Process.watch = Watch(rank, meets)
         _notice_errors(_Process.watch)
     return _Process.watch
 
@@ -215,7 +216,7 @@ def same_everywhere(what: Waiting, communicator: int) -> Callable[[], None]:
     if here is None or (counter := here.counter(communicator)).value >= COMPARED:
         return lambda: None
     counter.value += 1
-    digest = int.from_bytes(hashlib.blake2b(repr(what[:3]).encode(), digest_size=7).digest(), "little")
+    digest = digest_of(what)
     extremes = np.array([digest, -digest], np.int64)
     arguments = (mpi.IN_PLACE, extremes.ctypes.data, 2, mpi.TYPES["int64"], mpi.OPERATIONS["max"], communicator)
     request = (ctypes.c_void_p * 1)(mpi.handle("MPI_Iallreduce_c", *arguments))
@@ -231,16 +232,31 @@ def same_everywhere(what: Waiting, communicator: int) -> Callable[[], None]:
 
 def report_difference(what: Waiting, communicator: int) -> NoReturn:
     """All members come here; each learns what the others wanted to do."""
-    sides = _sides(what._replace(location=what.location or _line_of(threading.get_ident())), communicator)
-    lines = [f"  rank {rank}: {text}" for rank, text in zip(what.ranks, sides)]
-    raise RuntimeError("The processes of a group call different collectives, or in different order:\n" + "\n".join(lines))
-
-
-def _sides(what: Waiting, communicator: int) -> list[str]:
-    """What each member is about to do."""
-    mine = np.frombuffer(str(what).encode()[:_TEXT].ljust(_TEXT), np.uint8)
-    everyone = np.empty((len(what.ranks), _TEXT), np.uint8)
+    mine, everyone = as_text(what), np.empty((len(what.ranks), _TEXT), np.uint8)
     mpi.call(
         "MPI_Allgather_c", mine.ctypes.data, _TEXT, mpi.BYTE, everyone.ctypes.data, _TEXT, mpi.BYTE, communicator
     )
-    return [bytes(row).decode(errors="replace").rstrip() for row in everyone]
+    raise difference(what, list(everyone))
+
+
+def as_text(what: Waiting) -> np.ndarray:
+    """What this process is about to do, and where, in so many bytes on all processes."""
+    placed = what._replace(location=what.location or _line_of(threading.get_ident()))
+    return np.frombuffer(str(placed).encode()[:_TEXT].ljust(_TEXT), np.uint8)
+
+
+def difference(what: Waiting, texts: list[np.ndarray]) -> RuntimeError:
+    """The error of members who are about to do different things."""
+    sides = [bytes(row).decode(errors="replace").rstrip() for row in texts]
+    lines = [f"  rank {rank}: {text}" for rank, text in zip(what.ranks, sides)]
+    return RuntimeError("The processes of a group call different collectives, or in different order:\n" + "\n".join(lines))
+
+
+def kind_of(array: np.ndarray) -> str:
+    """Element type and shape, as reports show them."""
+    return f"{array.dtype}{list(array.shape)}"
+
+
+def digest_of(what: Waiting) -> int:
+    """A number that differs for operations that differ; where they stand in the program does not matter."""
+    return int.from_bytes(hashlib.blake2b(repr(what[:3]).encode(), digest_size=7).digest(), "little")

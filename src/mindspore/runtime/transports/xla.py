@@ -5,13 +5,16 @@ The processes join JAX's distributed run at MS_SCHED_HOST:MS_SCHED_PORT. Graphs 
 of all processes (`backends/xla/processes.py`); what remains for this module are the collectives of PyNative mode. They gather bytes, so
 every element type travels as it is, and are combined in the order of ranks. Messages go over TCP (`mailbox.py`).
 
-A process that is lost makes the others' collectives fail with an error of Gloo or NCCL: it is raised where the program waits.
+A process that is lost makes the others' collectives fail with an error of Gloo or NCCL: it is raised where the program waits. The first
+collectives of a group are compared between its members, and a wait that lasts longer than `MS_NODE_TIMEOUT` ends the process with a
+report of what it waits for and where, as with MPI (`watchdog.py`).
 """
 
 from __future__ import annotations
 
 import secrets
 import socket
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -20,6 +23,7 @@ from mindspore._base import flags
 from mindspore._base.optional import require
 from mindspore.prims import world
 from mindspore.prims.world import Expected, Message
+from mindspore.runtime.transports import watchdog
 from mindspore.runtime.transports.mailbox import Mailbox
 
 _AXIS = "processes"
@@ -32,6 +36,8 @@ class XlaTransport(world.Transport):
         self._jax: Any = require("jax", "xla", "runs of several processes by XLA")
         self.rank, self.size = rank, size
         self._programs: dict[tuple[int, ...], tuple[Any, Any]] = {}
+        self._compared: Counter[tuple[int, ...]] = Counter()
+        watchdog.watch(rank, meets=False)  # the address is that of JAX's own meeting point
         if not self._jax.distributed.is_initialized():
             self._jax.config.update("jax_cpu_collectives_implementation", "gloo")
             patience = flags.integer("MS_TOPO_TIMEOUT", 600)
@@ -50,8 +56,32 @@ class XlaTransport(world.Transport):
 
     # -- collectives ------------------------------------------------------------------------------------------------
     def all_gather(self, array: np.ndarray, ranks: tuple[int, ...]) -> list[np.ndarray]:
+        return self._together(watchdog.Waiting("AllGather", ranks, watchdog.kind_of(array)), array)
+
+    def all_reduce(self, array: np.ndarray, op: str, ranks: tuple[int, ...]) -> np.ndarray:
+        return world.reduce_arrays(op, self._together(watchdog.Waiting("AllReduce", ranks, f"{op} of {watchdog.kind_of(array)}"), array))
+
+    def barrier(self, ranks: tuple[int, ...]) -> None:
+        self._together(watchdog.Waiting("Barrier", ranks), np.zeros((), np.int8))
+
+    def broadcast(self, array: np.ndarray, root: int, ranks: tuple[int, ...]) -> np.ndarray:
+        what = watchdog.Waiting("Broadcast", ranks, f"{watchdog.kind_of(array)} from rank {root}")
+        return self._together(what, array)[ranks.index(root)]
+
+    def _together(self, what: watchdog.Waiting, array: np.ndarray) -> list[np.ndarray]:
+        """The arrays of all members, who must be about to do the same."""
+        ranks = what.ranks
         if self.rank not in ranks:
             raise RuntimeError(f"The process of rank {self.rank} is no member of the group {ranks}.")
+        with watchdog.waiting(what):
+            if self._compared[ranks] < watchdog.COMPARED:
+                self._compared[ranks] += 1
+                digests = self._gathered(np.asarray(watchdog.digest_of(what), np.int64), ranks)
+                if len({int(d) for d in digests}) > 1:
+                    raise watchdog.difference(what, self._gathered(watchdog.as_text(what), ranks))
+            return self._gathered(array, ranks)
+
+    def _gathered(self, array: np.ndarray, ranks: tuple[int, ...]) -> list[np.ndarray]:
         raw = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
         if not raw.size:
             return [np.array(array) for _ in ranks]
@@ -69,9 +99,6 @@ class XlaTransport(world.Transport):
             gather = self._jax.jit(lambda x: x, out_shardings=sharding.NamedSharding(mesh, spec()))
             self._programs[ranks] = sharding.NamedSharding(mesh, spec(_AXIS)), gather
         return self._programs[ranks]
-
-    def broadcast(self, array: np.ndarray, root: int, ranks: tuple[int, ...]) -> np.ndarray:
-        return self.all_gather(array, ranks)[ranks.index(root)]
 
     # -- messages ---------------------------------------------------------------------------------------------------
     def exchange(self, sends: list[Message], receives: list[Expected], tag: int = 0) -> list[np.ndarray]:
