@@ -80,6 +80,8 @@ def test_the_cheapest_collective_is_taken():
     assert kinds(Layout(((), ()), ((0, "sum"),)), rows) == ["reduce_scatter"]
     assert kinds(Layout(((), ()), ((0, "sum"),)), whole) == ["all_reduce"]
     assert kinds(Layout(((), ()), ((0, "max"),)), rows) == ["all_reduce", "cut"]
+    across = redistribute.steps(Layout(((0, 1, 2), ())), Layout(((), (0, 1, 2))))
+    assert [(s.kind, s.axes) for s in across] == [("all_to_all", (0, 1, 2))]
     both = redistribute.steps(Layout(((0, 1, 2), ())), whole)
     assert [(s.kind, s.axes) for s in both] == [("all_gather", (0, 1, 2))]  # one collective for all axes
 

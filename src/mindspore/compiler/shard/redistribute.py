@@ -76,13 +76,22 @@ def _next(now: list[list[int]], target: Layout, owed: set[int]) -> Step:
             return Step("cut", (axis,), dim)
     astray = [dim for dim, axes in enumerate(now) if tuple(axes) != target.dims[dim][: len(axes)]]
     for dim in astray:
-        for to, axis in ready.items():
-            if now[dim][-1] == axis:
-                now[dim].pop()
-                now[to].append(axis)
-                return Step("all_to_all", (axis,), dim, to)
+        for to in ready:
+            run = _moving(now[dim], target.dims[to][len(now[to]) :])
+            if run:
+                del now[dim][-len(run) :]
+                now[to] += run
+                return Step("all_to_all", run, dim, to)
     dim = astray[0]
     return Step("all_gather", (now[dim].pop(),), dim)
+
+
+def _moving(cut: list[int], wanted: Axes) -> Axes:
+    """The last axes of a dimension that another one wants next, in their order: one exchange moves all of them."""
+    for count in range(min(len(cut), len(wanted)), 0, -1):
+        if tuple(cut[-count:]) == wanted[:count]:
+            return wanted[:count]
+    return ()
 
 
 def _joined(found: list[Step]) -> list[Step]:
@@ -113,6 +122,10 @@ def _one_by_one(step: Step, now: list[list[int]], shape: tuple[int, ...], mesh: 
     """A step along several axes as one along each, where they do not divide the dimension."""
     if step.kind == "all_reduce" or len(step.axes) == 1:
         return [step]
+    if step.kind == "all_to_all":  # its axes could not be moved in another order
+        apart = [Step("all_gather", step.axes, step.dim), Step("cut", step.axes, step.to)]
+        singles = [single for part in apart for single in _one_by_one(part, now, shape, mesh)]
+        return [step] if singles == apart else singles
     axes = step.axes if step.kind != "all_gather" else step.axes[::-1]
     before = now[step.dim] if step.kind != "all_gather" else now[step.dim][: -len(axes)]
     if -(-shape[step.dim] // mesh.parts(before)) % mesh.parts(axes) == 0:
