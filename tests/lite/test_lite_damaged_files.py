@@ -175,3 +175,29 @@ def test_mutated_onnx_models_are_refused_or_run(seed, tmp_path):
     finally:
         resource.setrlimit(resource.RLIMIT_AS, limits)
     assert 0 < refused < 25
+
+
+def test_large_sections_notice_changed_and_moved_bytes():
+    content = np.random.default_rng(0).bytes((1 << 20) + 4099)
+    whole = b"".join(container.pack({"data": content}))
+    start, size, (_, kind) = container.Container(memoryview(whole))._entries["data"]
+    assert kind == 1 and bytes(container.Container(memoryview(whole)).section("data")) == content
+    rows, columns = bytearray(whole), bytearray(whole)
+    rows[start : start + 8192], rows[start + 8192 : start + 16384] = whole[start + 8192 : start + 16384], whole[start : start + 8192]
+    columns[start : start + 8], columns[start + 8 : start + 16] = whole[start + 8 : start + 16], whole[start : start + 8]
+    flipped = [bytearray(whole) for _ in range(3)]
+    for damaged, place in zip(flipped, (start, start + size // 2, start + size - 1)):
+        damaged[place] ^= 64
+    for damaged in (rows, columns, *flipped):
+        with pytest.raises(container.BadModelError, match="'data' is damaged"):
+            container.Container(memoryview(damaged)).section("data")
+
+
+def test_files_of_the_first_version_are_read(content):
+    """They differ from small files of today in nothing but the number."""
+    old = bytearray(content)
+    old[4:8] = (1).to_bytes(4, "little")
+    assert container.Container(memoryview(old)).json("meta") == container.Container(memoryview(content)).json("meta")
+    old[4:8] = (9).to_bytes(4, "little")
+    with pytest.raises(container.BadModelError, match="version 9"):
+        container.Container(memoryview(old))

@@ -292,7 +292,7 @@ class Clustering:
                 walk = tuple((v.op, v.shape, v.attr) for v in views) if base.id in numbers else ()
                 links.append((numbers.get(base.id, -1), operand.shape, walk))
             attr = None if m.op in ("map", "const") else m.attr
-            found.append((m.op, m.shape, attr, m.id in members, m.id in outputs, tuple(links)))
+            found.append((m.op, m.shape, attr, _is_expensive(m), m.id in members, m.id in outputs, tuple(links)))
         return tuple(found)
 
     def _is_kernel(self, cluster: Cluster, domain: Domain) -> bool:
@@ -307,6 +307,8 @@ class Clustering:
         cluster.levels = {m.id: names.get(domain.value_atoms(m), "part") for m in cluster.members}
         if any(cluster.levels[value.id] == "part" for value in self.outputs(cluster)):
             return False
+        if any(cluster.levels[m.id] == "part" and m.size > 1 and _is_expensive(m) for m in cluster.members):
+            return False  # a gate per channel, say, would be computed anew for every point
         return bool(reductions) or "whole" in cluster.levels.values()
 
     # -- recomputation --------------------------------------------------------------------------------------------
@@ -316,7 +318,7 @@ class Clustering:
             if cluster.opaque:
                 continue
             for value in self.outputs(cluster):
-                if value.id in self.needed_outside or value.op != "map" or value.attr in _EXPENSIVE:
+                if value.id in self.needed_outside or value.op != "map" or _is_expensive(value):
                     continue
                 self._copy_to_readers(cluster, value)
 
@@ -347,7 +349,7 @@ class Clustering:
             v = stack.pop()
             if v.id in found:
                 continue
-            if v.op != "map" or v.attr in _EXPENSIVE or len(found) == _LONGEST_RECIPE:
+            if v.op != "map" or _is_expensive(v) or len(found) == _LONGEST_RECIPE:
                 return []
             found[v.id] = v
             large = [
@@ -375,6 +377,10 @@ class Clustering:
                 seen.add(c)
                 stack.extend(self.preds(c))
         return False
+
+
+def _is_expensive(value: Value) -> bool:
+    return value.op == "map" and value.attr in _EXPENSIVE
 
 
 def nbytes(value: Value) -> int:
