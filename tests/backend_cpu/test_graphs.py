@@ -408,3 +408,11 @@ def test_a_gather_along_the_channels_of_a_convolution():
         return ops.gather(y, i, 1) * 2.0 + ops.gather(ops.exp(-y), i, 1)
 
     check(function, image, filters, index)
+
+
+def test_an_expensive_value_per_channel_is_computed_once():
+    """Not anew for every point of the tensor it scales; a number alone stays where it is used."""
+    gated = check(lambda x, g: x * ew.Sigmoid()(g), normal(1, 8, 6, 6), normal(1, 8, 1, 1))
+    assert sum(name.startswith("fused") for name in gated.steps()) == 2
+    scaled = check(lambda x, g: x * ew.Sigmoid()(g), normal(1, 8, 6, 6), normal(1))
+    assert sum(name.startswith("fused") for name in scaled.steps()) == 1

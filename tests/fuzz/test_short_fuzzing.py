@@ -8,7 +8,10 @@ import run
 from fuzz_files import damaged
 
 
-@pytest.mark.parametrize(("kind", "count"), [("operators", 30), ("programs", 4), ("networks", 4), ("files", 120), ("calls", 30), ("models", 60)])
+COUNTS = {"operators": 30, "programs": 4, "networks": 4, "files": 120, "calls": 30, "models": 40}
+
+
+@pytest.mark.parametrize(("kind", "count"), COUNTS.items())
 def test_nothing_is_found(kind, count):
     cases, findings = run.batch(kind, seed=0, first=0, count=count, seconds=600)
     assert findings == [] and cases == count
