@@ -1,13 +1,14 @@
 """Kills servers (and Redis) at random moments, many times, and compares the model with a run that nobody disturbed.
 
-    python tests/federated/kills.py --kills 1000 [--seed 1] [--store local|redis] [--minutes 10]
+    python tests/federated/kills.py --kills 1000 [--seed 1] [--store local|redis] [--minutes 10] [--at-once 4]
 
 Four clients answer the model m with (3 m + c) modulo 1021, in whole numbers, and count the rounds in the first weight: a round
 has one possible result, which no other round has. All four are needed for a round. Servers are forked from a process that has
 everything imported and live for up to three rounds, or less than their start takes; with Redis there are two of them,
-and Redis itself, which keeps nothing on its disk, is killed as well. A round that was seen finished must stay: the model read
-later is the one of that round or of a later one, and every model ever read is one of an undisturbed run. Ends with an error at
-the first difference.
+and Redis itself, which keeps nothing on its disk, is killed as well, now and then together with both servers. A round that was
+seen finished must stay: the model read later is the one of that round or of a later one, and every model ever read is one of an
+undisturbed run. Ends with an error at the first difference. A kill costs mostly waiting: `--at-once` runs so many jobs of their
+own servers beside each other and divides the kills among them.
 """
 from __future__ import annotations
 
@@ -178,6 +179,13 @@ def wait_for(servers):
             time.sleep(0.01)
 
 
+def _victims(chance, servers, redis, killed):
+    """Mostly one server; Redis at every tenth kill or so, one time in three together with all servers."""
+    if redis is None or killed % 10:
+        return [chance.choice(servers)]
+    return chance.choice([[redis], [redis], [redis, *servers]])
+
+
 def kills(folder, wanted, seed, store, seconds):
     """Kill `wanted` times or until the time is over; what happened."""
     chance, stop = random.Random(seed), threading.Event()
@@ -190,7 +198,7 @@ def kills(folder, wanted, seed, store, seconds):
     servers = [ForkedServer(nursery, settings, folder / f"server{number}") for number in range(2 if redis else 1)]
     addresses = [server.address for server in servers]
     watch = Watch(addresses, stop, 20000)
-    killed = {"server": 0, "redis": 0}
+    killed, together = {"server": 0, "redis": 0}, 0
     try:
         if redis:
             redis.start()
@@ -205,10 +213,13 @@ def kills(folder, wanted, seed, store, seconds):
                 wait_for(servers)
                 watch.wait(max(watch.newest) + chance.choice((0, 1, 1, 2)), 3.0)
                 time.sleep(chance.uniform(0, 0.3))          # anywhere in the next round
-            victim = chance.choice([*servers, redis] if redis and not sum(killed.values()) % 10 else servers)
-            victim.kill()
-            killed["redis" if victim is redis else "server"] += 1
-            victim.start()
+            victims = _victims(chance, servers, redis, sum(killed.values()))
+            for victim in victims:
+                victim.kill()
+                killed["redis" if victim is redis else "server"] += 1
+            together += len(victims) > 1
+            for victim in victims:
+                victim.start()
         before = max(watch.newest)
         watch.wait(before + 3, 60.0)                        # undisturbed again: rounds go on
         stop.set()
@@ -226,8 +237,8 @@ def kills(folder, wanted, seed, store, seconds):
     lines = [json.loads(line) for line in (folder / "metrics.json").read_text().splitlines()]
     failed = [line["failureEvent"] for line in lines if line["iterationResult"] == "fail"]
     assert all(failed), "a round failed without a reason"
-    return {"store": store, **killed, "rounds_in_the_model": max(watch.newest), "rounds_told_finished": len(lines) - len(failed),
-            "failed": len(failed)}
+    return {"store": store, **killed, "all_together": together, "rounds_in_the_model": max(watch.newest),
+            "rounds_told_finished": len(lines) - len(failed), "failed": len(failed)}
 
 
 def main():
@@ -236,10 +247,26 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--store", choices=("local", "redis"), default="redis" if shutil.which("redis-server") else "local")
+    parser.add_argument("--at-once", type=int, default=1)
     given = parser.parse_args()
+    if given.at_once > 1:
+        return side_by_side(given)
     with tempfile.TemporaryDirectory() as folder:
         print(json.dumps(kills(Path(folder), given.kills, given.seed, given.store, 60 * given.minutes)))
+    return 0
+
+
+def side_by_side(given):
+    """Several runs with seeds of their own; the sum of what they did."""
+    runs = [subprocess.Popen([sys.executable, __file__, "--kills", str(-(-given.kills // given.at_once)), "--seed",
+                              str(given.seed + number), "--store", given.store, "--minutes", str(given.minutes)],
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL if number else None, text=True)
+            for number in range(given.at_once)]
+    found = [json.loads(run.communicate()[0] or "{}") for run in runs]
+    print(json.dumps({name: value if name == "store" else sum(one.get(name, 0) for one in found)
+                      for one in found[:1] for name, value in one.items()}))
+    return max(run.returncode for run in runs)
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

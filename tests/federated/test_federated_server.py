@@ -136,3 +136,86 @@ def test_late_updates_count_less_in_buffered_asynchronous_mode(tmp_path):
         slow.update_model("job", "slow", 1, {"bias": base["bias"] + 10})
         late = slow.get_model("job", 2, wait=20)
         np.testing.assert_allclose(late["bias"], quick["bias"] + 10 / np.sqrt(2), rtol=1e-6)
+
+
+def _adam(weight, changes, rate=0.1):
+    """Reddi et al., algorithm 2, as the paper writes it."""
+    moment, square = np.zeros_like(weight), np.zeros_like(weight)
+    for change in changes:
+        moment = 0.9 * moment + 0.1 * change
+        square = 0.99 * square + 0.01 * change ** 2
+        weight = weight + rate * moment / (np.sqrt(square) + 1e-3)
+    return weight
+
+
+def test_a_killed_server_remembers_what_its_optimizer_knew(tmp_path):
+    settings = write_yaml(tmp_path / "job.yaml", aggregation__aggregation_type="FedAdam", fl_iteration_num=9)
+    changes = [np.array([1.0, -2.0]), np.array([0.5, 0.5]), np.array([-0.1, 3.0])]
+    server, bias = Server(tmp_path, settings), np.ones(2)
+    try:
+        for iteration, change in enumerate(changes, 1):
+            server.start()
+            take_part(server.address, "a", 1, {"bias": bias + change})
+            bias = Connection(server.address).get_model("job", iteration, wait=20)["bias"]
+            server.kill()
+            if iteration == 2:                              # the state file is lost as well: the checkpoint has it all
+                for path in (tmp_path / "ckpt").glob("job.state*"):
+                    path.unlink()
+    finally:
+        server.kill()
+    np.testing.assert_allclose(bias, _adam(np.ones(2), changes), rtol=1e-5)
+
+
+def test_a_killed_server_goes_on_with_its_control_variates(tmp_path):
+    settings = write_yaml(tmp_path / "job.yaml", aggregation__aggregation_type="Scaffold", fl_iteration_num=9,
+                          aggregation__total_client_num=2)
+    server = Server(tmp_path, settings)
+    try:
+        for iteration in (1, 2):
+            server.start()
+            start = Connection(server.address).start_job("job", "a", 1)
+            held = {item["weight_fullname"]: item["data"] for item in start["feature_map"]}
+            np.testing.assert_allclose(held["control.bias"], (iteration - 1) * 0.5 * np.array([4.0, 6.0]))
+            Connection(server.address).update_model("job", "a", iteration, {
+                "bias": BIAS, "control.bias": np.array([4.0, 6.0], np.float32)})
+            Connection(server.address).get_model("job", iteration, wait=20)
+            server.kill()
+    finally:
+        server.kill()
+
+
+def test_who_asked_and_how_much_travelled_is_told(tmp_path):
+    settings = write_yaml(tmp_path / "job.yaml", round__start_fl_job_threshold=2, fl_iteration_num=1,
+                          summary__data_rate_dir=str(tmp_path / "rates"))
+    with Server(tmp_path, settings) as server:
+        connection = Connection(server.address)
+        connection.start_job("job", "a", 1)
+        refused(connection.start_job, "job", "a", 1)
+        connection.update_model("job", "a", 1, {"bias": BIAS})
+        take_part(server.address, "b", 1, {"bias": BIAS})
+        connection.get_model("job", 1, wait=20)
+        server.stop()
+    seen = _metrics(tmp_path)[0]["clientVisitedInfo"]
+    assert (seen["startFLJobTotalClientNum"], seen["startFLJobAcceptClientNum"], seen["startFLJobRejectClientNum"]) == (3, 2, 1)
+    assert (seen["updateModelAcceptClientNum"], seen["participationTimeLevel1"], seen["participationTimeLevel3"]) == (2, 2, 2)
+    (rates,) = (tmp_path / "rates").glob("*_flow_server*.json")
+    lines = [json.loads(line) for line in rates.read_text().splitlines()]
+    assert sum(line["send"] for line in lines) > 500 and sum(line["receive"] for line in lines) > 200
+
+
+def test_a_round_does_not_wait_for_the_slowest_once_their_times_are_known(tmp_path):
+    settings = write_yaml(tmp_path / "job.yaml", fl_iteration_num=20, round__start_fl_job_threshold=2,
+                          round__over_selection_ratio=1.5, round__deadline_quantile=0.9)
+    with Server(tmp_path, settings) as server:
+        for iteration in range(1, 7):                       # twelve durations
+            for name in "ab":
+                take_part(server.address, name, 1, {"bias": BIAS})
+            Connection(server.address).get_model("job", iteration, wait=20)
+        connection = Connection(server.address)
+        for name in ("a", "slow", "slower"):                # one place more than the threshold
+            connection.start_job("job", name, 1)
+        assert "has reached the threshold" in str(refused(connection.start_job, "job", "late", 1))
+        connection.update_model("job", "a", 7, {"bias": 2 * BIAS})
+        np.testing.assert_allclose(connection.get_model("job", 7, wait=20)["bias"], 2 * BIAS)
+        assert refused(connection.update_model, "job", "slow", 7, {"bias": BIAS}).code == Code.OUT_OF_TIME
+    assert _metrics(tmp_path)[6]["iterationResult"] == "success"

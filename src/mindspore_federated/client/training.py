@@ -7,11 +7,13 @@ The network may be an exported one: `nn.GraphCell(mindspore.load("network.mindir
 """
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+import mindspore
 from mindspore import Tensor, nn
 from mindspore_federated.server.features import Arrays
 
@@ -19,13 +21,27 @@ if TYPE_CHECKING:
     from mindspore_federated.client.client import Plan
 
 
+def checked_samples(x: Any, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Samples and labels as arrays, as many of the one as of the other."""
+    if len(x) != len(y) or not len(y):
+        raise ValueError(f"x and y should have the same number of samples, at least one, but got {len(x)} and {len(y)}")
+    return np.asarray(x), np.asarray(y)
+
+
+def batches(samples: int, batch: int, epochs: int, random: np.random.Generator) -> Iterator[list[NDArray[np.int64]]]:
+    """For each epoch the samples of its full batches; the rest that fills no batch waits for the next order."""
+    batch = min(batch, samples)
+    for _ in range(epochs):
+        order = random.permutation(samples)
+        yield [order[at:at + batch] for at in range(0, samples - batch + 1, batch)]
+
+
 class NetworkTrainer:
     """Trains a network that ends in its loss on the samples `x` and `y`; call it with the global weights and the plan."""
 
     def __init__(self, network: nn.Cell, x: Any, y: Any, *, seed: int | None = None) -> None:
-        if len(x) != len(y) or not len(y):
-            raise ValueError(f"x and y should have the same number of samples, at least one, but got {len(x)} and {len(y)}")
-        self._network, self._x, self._y = network, np.asarray(x), np.asarray(y)
+        self._network = network
+        self._x, self._y = checked_samples(x, y)
         self._random = np.random.default_rng(seed)
         self._step: nn.Cell | None = None
         self._rate = 0.0
@@ -40,11 +56,8 @@ class NetworkTrainer:
             parameter.set_data(Tensor(weights[name].reshape(parameter.shape).copy()))
         step = self._compiled(plan.learning_rate)
         losses: list[float] = []
-        batch = min(plan.batch_size, len(self._y))          # the rest of an epoch that fills no batch waits for the next
-        for _ in range(plan.epochs):
-            order = self._random.permutation(len(self._y))
-            losses = [float(step(Tensor(self._x[some]), Tensor(self._y[some])).asnumpy())
-                      for some in (order[at:at + batch] for at in range(0, len(order) - batch + 1, batch))]
+        for epoch in batches(len(self._y), plan.batch_size, plan.epochs, self._random):
+            losses = [float(step(Tensor(self._x[some]), Tensor(self._y[some])).asnumpy()) for some in epoch]
         return {name: item.asnumpy().copy() for name, item in parameters.items()}, float(np.mean(losses))
 
     def _compiled(self, rate: float) -> nn.Cell:
@@ -53,3 +66,13 @@ class NetworkTrainer:
             self._step.set_train()
             self._rate = rate
         return self._step
+
+
+def file_trainer(model: str, loss: str, x: Any, y: Any) -> Any:
+    """A trainer for a model file: `.ms` by the small runtime, `.mindir` by the framework with one of `nn`'s losses."""
+    if model.endswith(".ms"):
+        from mindspore_federated.client.lite_training import LiteTrainer
+
+        return LiteTrainer(model, x, y)
+    network = nn.GraphCell(mindspore.load(model))
+    return NetworkTrainer(nn.WithLossCell(network, getattr(nn, loss)()), x, y)

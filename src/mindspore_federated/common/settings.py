@@ -55,6 +55,10 @@ def _word(default: str | None, choices: tuple[str, ...] = (), **more: Any) -> Ke
     return Key(str, default, choices=choices, **more)
 
 
+def _ascending(parts: list[str]) -> bool:
+    return len(parts) == 2 and all(part.strip().isdecimal() for part in parts) and 0 < int(parts[0]) < int(parts[1])
+
+
 _PW: dict[str, Any] = {"when": ("encrypt.encrypt_train_type", ("PW_ENCRYPT", "STABLE_PW_ENCRYPT"))}
 _DP: dict[str, Any] = {"when": ("encrypt.encrypt_train_type", ("DP_ENCRYPT",))}
 _SIGN: dict[str, Any] = {"when": ("encrypt.encrypt_train_type", ("SIGNDS",))}
@@ -93,8 +97,9 @@ KEYS: dict[str, Key] = {
     "summary.metrics_file": _word("metrics.json"),
     "summary.failure_event_file": _word("event.txt"),
     "summary.continuous_failure_times": _whole(10, 1),
-    "summary.data_rate_dir": _word(".."),
-    "summary.participation_time_level": _word("5,15"),
+    "summary.data_rate_dir": _word(""),                     # where traffic is recorded; nowhere unless given
+    "summary.participation_time_level": Key(str, "5,15", "two whole numbers of minutes, the smaller one first",
+                                            lambda value: _ascending(value.split(","))),
     "encrypt.encrypt_train_type": _word("NOT_ENCRYPT", ENCRYPT_TYPES),
     "encrypt.pw_encrypt.share_secrets_ratio": _ratio(None, **_PW),
     "encrypt.pw_encrypt.cipher_time_window": _whole(None, 1, **_PW),
@@ -121,6 +126,7 @@ KEYS: dict[str, Key] = {
     "ssl.ca_cert_path": _word(None, **_SSL),
     "ssl.crl_path": _word(""),
     "ssl.cipher_list": _word(DEFAULT_CIPHERS),
+    "ssl.mutual": Key(bool, False),
     "ssl.cert_expire_warning_time_in_day": _whole(90, 7, 180),
     "client_verify.pki_verify": Key(bool, False),
     "client_verify.root_first_ca_path": _word(""),
@@ -136,6 +142,9 @@ KEYS: dict[str, Key] = {
     "unsupervised.cluster_client_num": _whole(1, 1),
     "unsupervised.eval_type": _word("NOT_EVAL", EVAL_TYPES),
 }
+
+
+_OLD_NAMES = {"encrypt.encrypt_type": "encrypt.encrypt_train_type"}         # of files written for earlier releases
 
 
 class Settings:
@@ -195,7 +204,7 @@ def load_settings(yaml_config: str) -> Settings:
         raise RuntimeError(f"The yaml config file '{yaml_config}' should hold a mapping, but got {type(tree).__name__}")
     if "distributed_cache" not in tree:
         tree["distributed_cache"] = {"type": "local"}
-    return _checked(dict(_flat("", tree)), yaml_config)
+    return _checked({_OLD_NAMES.get(key, key): value for key, value in _flat("", tree)}, yaml_config)
 
 
 def _flat(prefix: str, tree: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:

@@ -8,21 +8,21 @@ import tempfile
 from dataclasses import dataclass
 
 from mindspore_federated import log
-from mindspore_federated.common.settings import Settings
+from mindspore_federated.common.settings import DEFAULT_CIPHERS, Settings
 from mindspore_federated.startup.ssl_config import SSLConfig
 
 
 @dataclass(frozen=True)
 class TlsFiles:
-    """What a TLS endpoint is made from."""
-    server_cert: str
-    client_cert: str
-    ca_cert: str
-    crl: str
-    ciphers: str
-    server_password: str
-    client_password: str
-    warn_days: int
+    """What a TLS endpoint is made from. A client without a certificate of its own names the authority alone."""
+    server_cert: str = ""
+    client_cert: str = ""
+    ca_cert: str = ""
+    crl: str = ""
+    ciphers: str = DEFAULT_CIPHERS
+    server_password: str = ""
+    client_password: str = ""
+    warn_days: int = 90
 
 
 def files_from_settings(settings: Settings, ssl_config: SSLConfig | None) -> TlsFiles | None:
@@ -49,7 +49,8 @@ def files_from_config(config: SSLConfig) -> TlsFiles:
 def server_context(files: TlsFiles, *, mutual: bool = False) -> ssl.SSLContext:
     """For a server; with `mutual` clients must show a certificate of the same authority."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    _prepare(context, files, files.server_cert, files.server_password)
+    _limit(context, files)
+    _show(context, files, files.server_cert, files.server_password)
     _check(files, files.client_cert, files.client_password)
     if mutual:
         _trust(context, files)
@@ -58,17 +59,23 @@ def server_context(files: TlsFiles, *, mutual: bool = False) -> ssl.SSLContext:
 
 
 def client_context(files: TlsFiles, *, check_hostname: bool = False) -> ssl.SSLContext:
-    """For a client that shows its certificate and trusts the authority's servers."""
+    """For a client that trusts the authority's servers and shows its certificate, if it has one."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = check_hostname
-    _prepare(context, files, files.client_cert, files.client_password)
+    _limit(context, files)
+    if files.client_cert:
+        _show(context, files, files.client_cert, files.client_password)
     _trust(context, files)
     return context
 
 
-def _prepare(context: ssl.SSLContext, files: TlsFiles, path: str, password: str) -> None:
+def _limit(context: ssl.SSLContext, files: TlsFiles) -> None:
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_ciphers(files.ciphers)
+
+
+def _show(context: ssl.SSLContext, files: TlsFiles, path: str, password: str) -> None:
+    """Make a certificate the one that this side shows."""
     pem = _check(files, path, password)
     handle, name = tempfile.mkstemp(suffix=".pem")        # readable by this user only
     try:

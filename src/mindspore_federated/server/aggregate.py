@@ -15,7 +15,7 @@ import numpy as np
 from mindspore_federated.algorithms.robust import krum, median, multi_krum, trimmed_mean
 from mindspore_federated.algorithms.server_optimizers import adam_step, yogi_step
 from mindspore_federated.common.settings import Settings
-from mindspore_federated.server.features import Arrays, Floats, pack, unpack
+from mindspore_federated.server.features import Arrays, Floats, pack, unpack, with_state
 
 _SUM, _SIZE, _MOMENT, _SQUARE = "sum.", "size.", "moment.", "square."
 ROBUST = ("FedMedian", "TrimmedMean", "Krum", "MultiKrum")
@@ -113,7 +113,7 @@ class Totals:
 
 
 def next_model(model: Arrays, totals: Totals, settings: Settings, state: Arrays) -> Arrays:
-    """The global model after a round. `state` is the server optimizer's and is changed in place."""
+    """The global model after a round, and the server optimizer's new state (`features.with_state`)."""
     kind = settings.word("aggregation.aggregation_type")
     if kind in ROBUST:
         average = _robust(kind, totals.each, settings)
@@ -129,12 +129,12 @@ def next_model(model: Arrays, totals: Totals, settings: Settings, state: Arrays)
 
 
 def moved(model: Arrays, average: Arrays, settings: Settings, state: Arrays) -> Arrays:
-    """The global model after the server's own step towards the clients' average."""
+    """The global model after the server's own step towards the clients' average, and its optimizer's state."""
     kind = settings.word("aggregation.aggregation_type")
     if kind in ("FedAdam", "FedYogi"):
-        average = _server_step(kind, model, average, state, settings)
-    return {**model, **{name: np.asarray(value, np.float32).reshape(model[name].shape)
-                        for name, value in average.items()}}
+        average, state = _server_step(kind, model, average, state, settings)
+    return with_state({**model, **{name: np.asarray(value, np.float32).reshape(model[name].shape)
+                                   for name, value in average.items()}}, state)
 
 
 def _robust(kind: str, each: list[Arrays], settings: Settings) -> Arrays:
@@ -155,12 +155,12 @@ def _robust(kind: str, each: list[Arrays], settings: Settings) -> Arrays:
     return result
 
 
-def _server_step(kind: str, model: Arrays, average: Arrays, state: Arrays, settings: Settings) -> Arrays:
+def _server_step(kind: str, model: Arrays, average: Arrays, state: Arrays, settings: Settings) -> tuple[Arrays, Arrays]:
     rule = adam_step if kind == "FedAdam" else yogi_step
     rate = settings.number("aggregation.server_learning_rate")
-    result = {}
+    result, after = {}, dict(state)
     for name, value in average.items():
         zero = np.zeros_like(value)
-        result[name], state[_MOMENT + name], state[_SQUARE + name] = rule(
+        result[name], after[_MOMENT + name], after[_SQUARE + name] = rule(
             model[name], value - model[name], state.get(_MOMENT + name, zero), state.get(_SQUARE + name, zero), rate)
-    return result
+    return result, after

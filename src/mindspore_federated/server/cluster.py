@@ -25,7 +25,7 @@ HEARTBEAT_SECONDS = 1.0
 ALIVE_SECONDS = 10.0
 READY, DISABLED, FINISHED = "CLUSTER_READY", "CLUSTER_DISABLE", "CLUSTER_FINISH"
 _ROUND_KEYS = ("opened", "selected", "start", "update", "close", "partial", "aggregated", "pushed", "eval", "keys", "shares",
-               "unmask", "attested")
+               "unmask", "attested", "visits")
 
 # Settings a new instance may change, by the short names of the scheduler's interface.
 INSTANCE_KEYS = {key.rpartition(".")[2]: key for key in (

@@ -57,6 +57,20 @@ class FeatureMap:
         return {name: item.data for name, item in self._items.items()}
 
 
+_STATE = "server:"               # before the names of what the server's own optimizer keeps
+
+
+def with_state(model: Arrays, state: Arrays) -> Arrays:
+    """A model and what the server's optimizer keeps from round to round: they are stored, and lost, together."""
+    return {**model, **{_STATE + name: value for name, value in state.items()}}
+
+
+def without_state(arrays: Arrays) -> tuple[Arrays, Arrays]:
+    """The model and the state of the server's optimizer in what `with_state` gave."""
+    model = {name: value for name, value in arrays.items() if not name.startswith(_STATE)}
+    return model, {name[len(_STATE):]: value for name, value in arrays.items() if name.startswith(_STATE)}
+
+
 def pack(arrays: Mapping[str, Floats], note: Mapping[str, object] | None = None) -> bytes:
     """Arrays and a small note as bytes: length of a JSON header, header, raw float32 values."""
     header = json.dumps({"note": dict(note or {}), "shapes": {name: value.shape for name, value in arrays.items()}})

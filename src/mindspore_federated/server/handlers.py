@@ -64,9 +64,11 @@ class Handlers:
                 if self._attestation is not None:
                     self._attestation.check(name, request)
                 reply = function(request)
+                self.rounds.visits.asked(name, accepted=True)
             except WireError as error:
                 reply = {"retcode": Code.REQUEST_ERROR, "reason": f"The schema of {asked} is invalid: {error}"}
             except Refused as refusal:
+                self.rounds.visits.asked(name, accepted=False)
                 reply = {"retcode": refusal.code, "reason": refusal.reason}
             except StoreError as error:
                 log.debug("%s: %s", name, error)             # the round's clock tells of safe mode once

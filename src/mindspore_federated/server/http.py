@@ -19,6 +19,7 @@ from typing import Any
 
 from mindspore_federated import log
 from mindspore_federated.server.limits import Rate, Room
+from mindspore_federated.server.traffic import Traffic
 from mindspore_federated.server.uploads import Reply, Stated, Upload, Uploads, stated
 
 _THREADS = 4
@@ -53,8 +54,10 @@ class HttpService:
     """Serves `routes` (path to function) at `address` from `start` to `stop`."""
 
     def __init__(self, address: str, what: str, routes: Mapping[str, Route], *, max_body: int,
-                 tls: ssl.SSLContext | None = None, max_connections: int = 10000, rate: float = 0.0) -> None:
+                 tls: ssl.SSLContext | None = None, max_connections: int = 10000, rate: float = 0.0,
+                 traffic: Traffic | None = None) -> None:
         self._routes = dict(routes)
+        self._traffic = traffic or Traffic("", address)
         self._max_body = max_body
         self._rate = Rate(rate)
         self._room = Room(max(_ROOM_BYTES, 2 * max_body))
@@ -97,6 +100,7 @@ class HttpService:
             headers.append((b"retry-after", str(ceil(reply.retry_after)).encode()))
         if reply.offset is not None:
             headers.append((b"upload-offset", str(reply.offset).encode()))
+        self._traffic.add(sent=reply.size)
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         for part in reply.parts:
             for at in range(0, len(part), _PIECE):
@@ -174,7 +178,9 @@ class HttpService:
                         return _text("the peer went away", 400)
                     if upload.turn != turn:
                         return _text("another connection goes on with this upload", 409)
-                    if not upload.add(message.get("body", b"")):
+                    part = message.get("body", b"")
+                    self._traffic.add(received=len(part))
+                    if not upload.add(part):
                         return self._too_large()
                     if not message.get("more_body"):
                         return None

@@ -19,7 +19,7 @@ from mindspore_federated.common.settings import Settings, load_settings
 from mindspore_federated.common.tls import files_from_settings, server_context
 from mindspore_federated.server.attestation import Attestation
 from mindspore_federated.server.cluster import Cluster, Instance, Node
-from mindspore_federated.server.features import Arrays, FeatureMap, Floats
+from mindspore_federated.server.features import Arrays, FeatureMap, Floats, with_state, without_state
 from mindspore_federated.server.handlers import Handlers
 from mindspore_federated.server.http import HttpService, parse_address
 from mindspore_federated.server.masked import MaskedRounds
@@ -27,6 +27,7 @@ from mindspore_federated.server.masked_handlers import MaskedHandlers
 from mindspore_federated.server.rounds import Rounds
 from mindspore_federated.server.stable import StableRounds
 from mindspore_federated.server.store import StoreError, open_store
+from mindspore_federated.server.traffic import Traffic
 from mindspore_federated.startup.ssl_config import SSLConfig, check_ssl_config
 
 _KEPT_CHECKPOINTS = 3
@@ -86,19 +87,21 @@ class FLServerJob:
         import_module("mindspore")                        # for checkpoints: now, not in the middle of the first round
         features, iteration = self._first_model(feature_map)
         files = files_from_settings(self._settings, self._ssl_config)
-        tls = server_context(files) if files else None
+        tls = server_context(files, mutual=self._settings.flag("ssl.mutual")) if files else None
         rounds = self._join(features, iteration)
         body = _SMALL_BODY + 3 * sum(value.nbytes for value in rounds.model.values())
+        traffic = Traffic(self._settings.word("summary.data_rate_dir"), rounds.node.tcp_address)
         service = HttpService(self._http_address, "server", _handlers(rounds, self._settings).routes(), max_body=body, tls=tls,
                               max_connections=self._settings.whole("client.connection_num"),
-                              rate=self._settings.number("client.requests_per_second"))
+                              rate=self._settings.number("client.requests_per_second"), traffic=traffic)
         rounds.start()
         service.start()
         try:
-            self._serve()
+            self._serve(traffic)
         finally:
             self._callback.before_stopped()
             service.stop()
+            traffic.write(now=True)
             rounds.stop()
             rounds.store.close()
 
@@ -106,19 +109,20 @@ class FLServerJob:
         """Make `run` return; for servers that run in a thread."""
         self._ended.set()
 
-    def _serve(self) -> None:
+    def _serve(self, traffic: Traffic) -> None:
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, lambda *_: self._ended.set())
         self._callback.after_started()
         while not self._ended.wait(1.0):
-            pass
+            traffic.write()
 
     def _join(self, features: FeatureMap, iteration: int) -> Rounds:
         _, port = parse_address(self._http_address, "server")
         tcp = f"{self._tcp_ip}:{port}"
         node = Node(f"{tcp}@{self._http_address}", "SERVER", tcp, self._http_address)
-        items = features.feature_map()
+        model, state = without_state(features.arrays())
+        items = {name: item for name, item in features.feature_map().items() if name in model and not self._is_control(name)}
         if not items and self._settings.word("distributed_cache.type") == "local":
             raise RuntimeError("The feature map is empty")
         store = open_store(self._settings, self.checkpoint_dir)
@@ -126,37 +130,38 @@ class FLServerJob:
             cluster = Cluster(store, self.fl_name)
             cluster.agree_on_features({name: (item.data.nbytes, item.require_aggr) for name, item in items.items()})
             fixed = frozenset(name for name, item in items.items() if not item.require_aggr)
-            return _kind(self._settings)(cluster, self._settings, node, self._with_controls(features.arrays()), fixed, iteration,
-                                         self, _load_instance(self.checkpoint_dir, self.fl_name) if iteration > 1 else None)
+            return _kind(self._settings)(cluster, self._settings, node, with_state(self._with_controls(model), state), fixed,
+                                         iteration, self, _load_instance(self.checkpoint_dir, self.fl_name) if iteration > 1 else None)
         except StoreError as error:
             raise RuntimeError(f"Sync instance info with distributed cache failed: {error}") from None
+
+    def _is_control(self, name: str) -> bool:
+        """Whether a weight is one that the server of a Scaffold job adds to the model itself."""
+        return self._settings.word("aggregation.aggregation_type") == "Scaffold" and name.startswith("control.")
 
     def _with_controls(self, model: Arrays) -> Arrays:
         if self._settings.word("aggregation.aggregation_type") != "Scaffold":
             return model
         return {**model, **{f"control.{name}": np.zeros_like(value) for name, value in model.items()
-                            if not name.startswith("control.") and f"control.{name}" not in model}}
+                            if not self._is_control(name) and f"control.{name}" not in model}}
 
-    def adopted(self, model: Arrays, instance: Instance, iteration: int) -> None:
+    def adopted(self, kept: Arrays, instance: Instance, iteration: int) -> None:
         """Keep the model that this server answers with, for the case that the store forgets it."""
         if iteration >= 1 and (instance.name, iteration) != self._saved:
-            self._save(model, instance, iteration)
+            self._save(kept, instance, iteration)
 
-    def _save(self, model: Arrays, instance: Instance, iteration: int) -> tuple[FeatureMap, str]:
-        features = FeatureMap()
-        for name, value in model.items():
-            features.add_feature(name, value)
-        path = _save_checkpoint(self.checkpoint_dir, self.fl_name, iteration, features)
+    def _save(self, kept: Arrays, instance: Instance, iteration: int) -> str:
+        path = _save_checkpoint(self.checkpoint_dir, self.fl_name, iteration, kept)
         _save_instance(self.checkpoint_dir, self.fl_name, instance)
         self._saved = instance.name, iteration
-        return features, path
+        return path
 
-    def ended(self, model: Arrays, instance: Instance, iteration: int) -> None:
+    def ended(self, kept: Arrays, instance: Instance, iteration: int) -> None:
         """Keep the model of an iteration that this server ended, and call the user's callback."""
-        features, path = self._save(model, replace(instance, iteration=iteration + 1), iteration)
+        path = self._save(kept, replace(instance, iteration=iteration + 1), iteration)
         try:
-            self._callback.on_iteration_end(CallbackContext(features, path, self.fl_name, instance.name, iteration,
-                                                            True, ""))
+            self._callback.on_iteration_end(CallbackContext(_feature_map(without_state(kept)[0]), path, self.fl_name,
+                                                            instance.name, iteration, True, ""))
         except RuntimeError as error:
             log.warning("the callback on_iteration_end failed: %s", error)
 
@@ -230,13 +235,12 @@ def _only_floats(arrays: Mapping[str, Floats]) -> FeatureMap:
     return features
 
 
-def _save_checkpoint(folder: str, fl_name: str, iteration: int, features: FeatureMap) -> str:
+def _save_checkpoint(folder: str, fl_name: str, iteration: int, kept: Arrays) -> str:
     import mindspore
 
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, f"{fl_name}_recovery_iteration_{iteration}_{time.strftime('%Y%m%d_%H%M%S')}.ckpt")
-    mindspore.save_checkpoint([{"name": name, "data": mindspore.Tensor(item.data)}
-                               for name, item in features.feature_map().items()], path)
+    mindspore.save_checkpoint([{"name": name, "data": mindspore.Tensor(value)} for name, value in kept.items()], path)
     for _, old in _checkpoints(folder, fl_name)[_KEPT_CHECKPOINTS:]:
         os.unlink(old)
     return path

@@ -184,6 +184,7 @@ class MaskedRounds(Rounds):
             raise Refused(Code.REQUEST_ERROR, f"Updating metadata of UpdateModelClientList failed for fl id {fl_id}: it "
                                               "has uploaded already")
         self._masked_partial().add(fl_id, np.concatenate([vectors[name] for name in self.model]))
+        self._took_part(time.time() - json.loads(self._get("start", fl_id) or b"[0, 0, 0]")[2])
         if self.store.count(self._key("update")) >= self._wanted():
             self._close()
 

@@ -41,8 +41,8 @@ from mindspore_federated.server.cluster import (
     Node,
     new_instance_name,
 )
-from mindspore_federated.server.features import Arrays, Floats, pack, unpack
-from mindspore_federated.server.metrics import Metrics, short
+from mindspore_federated.server.features import Arrays, Floats, pack, unpack, with_state, without_state
+from mindspore_federated.server.metrics import Metrics, Visits, short
 from mindspore_federated.server.scores import cluster_score
 from mindspore_federated.server.store import StoreError, claim
 from mindspore_federated.wire.schema import Code
@@ -81,30 +81,30 @@ class Update:
 class Journal(Protocol):
     """What a server keeps on its own disk."""
 
-    def ended(self, model: Arrays, instance: Instance, iteration: int) -> None:
-        """This server ended an iteration."""
+    def ended(self, kept: Arrays, instance: Instance, iteration: int) -> None:
+        """This server ended an iteration. `kept`: the model and the optimizer's state (`features.with_state`)."""
 
-    def adopted(self, model: Arrays, instance: Instance, iteration: int) -> None:
+    def adopted(self, kept: Arrays, instance: Instance, iteration: int) -> None:
         """The model after an iteration, and the instance it belongs to, are what this server answers with from now on."""
 
 
 class Rounds:
     """One server's part in the rounds of a job."""
 
-    def __init__(self, cluster: Cluster, settings: Settings, node: Node, model: Arrays, fixed: frozenset[str],
+    def __init__(self, cluster: Cluster, settings: Settings, node: Node, kept: Arrays, fixed: frozenset[str],
                  iteration: int, journal: Journal, known: Instance | None = None) -> None:
         self.cluster = cluster
         self.store = cluster.store
         self.node = node
         self.fixed = fixed                                  # weights that are not aggregated
-        self.metrics = Metrics(settings)
+        self.metrics, self.visits = Metrics(settings), Visits(settings)
         self._journal = journal
         self._lock = threading.RLock()
         self._stopping = threading.Event()
         self._worker = threading.Thread(target=self._loop, name="federated-rounds", daemon=True)
         self._beaten = 0.0
         self._durations: list[float] = []
-        self._optimizer: Arrays = {}
+        model, self._optimizer = without_state(kept)        # what FedAdam and FedYogi remember
         self._published = False                             # whether this server's part of the round is in the store
         self._pushed: tuple[float, float] | None = None
         self.available = True
@@ -186,11 +186,16 @@ class Rounds:
                 weights = self._late(weights, data_size, staleness)
             assert isinstance(self._partial, Partial)
             self._partial.add(weights, data_size, loss=update.loss, accuracy=update.accuracy, eval_size=eval_size)
-            self._durations = [*self._durations[-999:], time.time() - began]
+            self._took_part(time.time() - began)
             if update.evaluation is not None:
                 self.store.put_field(self._key("eval"), update.fl_id, update.evaluation.astype("<f4").tobytes())
             if self.store.count(self._key("update")) >= self._wanted():
                 self._close()
+
+    def _took_part(self, seconds: float) -> None:
+        """A client needed so long from its place to its upload."""
+        self._durations = [*self._durations[-999:], seconds]
+        self.visits.participated(seconds)
 
     def _expect(self, update: Update) -> tuple[int, int, int, float]:
         """Whether an update is for the round: how late it is, the client's numbers of samples, when it began."""
@@ -257,7 +262,7 @@ class Rounds:
         if data is None:
             raise Refused(Code.NOT_READY, f"The aggregation for the weights is not done yet, iteration "
                                           f"{self.instance.iteration}.")
-        return {name: value for name, value in unpack(data)[0].items() if name not in self.fixed}
+        return {name: value for name, value in without_state(unpack(data)[0])[0].items() if name not in self.fixed}
 
     def push(self, weights: Mapping[str, Floats]) -> None:
         """The weights that the worker trained."""
@@ -267,7 +272,7 @@ class Rounds:
             raise Refused(Code.NOT_READY, "No round waits for weights.")
         arrays, note = unpack(data)
         for name, value in weights.items():
-            if name not in arrays or arrays[name].size != value.size:
+            if name not in self.model or arrays[name].size != value.size:
                 raise Refused(Code.REQUEST_ERROR, f"The pushed weight {name} with {value.size} values is none of the "
                                                   "model's.")
             arrays[name] = value.reshape(arrays[name].shape)
@@ -344,7 +349,7 @@ class Rounds:
     def _bring_back(self) -> None:
         """The store was filled again by a server that did not know the newest model: this one does."""
         newest = self.instance
-        self.store.put(self.cluster.key("model"), pack(self.model, {"iteration": newest.iteration - 1}))
+        self.store.put(self.cluster.key("model"), self._packed(newest.iteration - 1))
         reason = "the store lost its data"
         self._adopt(self.cluster.write(replace(newest, iteration=newest.iteration + 1, valid=False, reason=reason)))
 
@@ -356,17 +361,19 @@ class Rounds:
         if data is None:
             self._share_model(of_iteration)
         else:
-            model, note = unpack(data)
+            kept, note = unpack(data)
+            model, self._optimizer = without_state(kept)
             of_iteration = int(str(note["iteration"]))
             self.models[of_iteration] = model
         try:
-            self._journal.adopted(model, instance, of_iteration)
+            self._journal.adopted(with_state(model, self._optimizer), instance, of_iteration)
         except OSError as error:
             log.warning("the model of iteration %d could not be written: %s", of_iteration, error)
         self.models[instance.iteration - 1] = model
         with self._lock:
             self._view = instance, model
             self._partial, self._published = self._new_partial(), False
+        self.visits.reset()
         for old in sorted(self.models)[:-KEPT_MODELS]:
             del self.models[old]
         for server in set(self.store.fields(self._key("update")).values()):
@@ -375,7 +382,10 @@ class Rounds:
                 return
 
     def _share_model(self, iteration: int) -> None:
-        self.store.put_new(self.cluster.key("model"), pack(self.model, {"iteration": iteration}))
+        self.store.put_new(self.cluster.key("model"), self._packed(iteration))
+
+    def _packed(self, iteration: int) -> bytes:
+        return pack(with_state(self.model, self._optimizer), {"iteration": iteration})
 
     def _advance(self) -> None:
         closed = self.store.get(self._key("close"))
@@ -383,6 +393,8 @@ class Rounds:
             self._watch_windows()
             return
         closing = json.loads(closed)
+        if closing["by"] != self.node.node_id and time.time() - closing["at"] < CLOSING_SECONDS:
+            self.store.put_field(self._key("visits"), self.node.node_id, json.dumps(self.visits.taken()).encode())
         if self._partial.clients and not self._published:
             self._published = True                          # what comes later is refused, not lost
             self.store.put_field(self._key("partial"), self.node.node_id, self._partial.pack())
@@ -453,30 +465,31 @@ class Rounds:
                       {"loss": totals.mean("loss", "loss_size"),
                        "accuracy": totals.mean("accuracy", "accuracy_size"), "score": self._score()})
 
-    def _publish(self, model: Arrays, note: Mapping[str, object]) -> None:
+    def _publish(self, kept: Arrays, note: Mapping[str, object]) -> None:
         """The round gave a model: end it, or let a worker train on."""
-        if not all(np.isfinite(value).all() for value in model.values()):
+        if not all(np.isfinite(value).all() for value in kept.values()):
             self.fail("the sum of the updates has values that are not finite")
             return
         if self.settings.word("server_mode") == "HYBRID_TRAINING":
-            self.store.put(self._key("aggregated"), pack(model, note))
+            self.store.put(self._key("aggregated"), pack(kept, note))
             return
         try:
-            self._move_on(model, note)
+            self._move_on(kept, note)
         except OSError as error:                            # a full disk must not stop the job
             self.fail(f"the new model could not be written: {error}")
 
     def _score(self) -> float:
         kind = self.settings.word("unsupervised.eval_type")
         vectors = [np.frombuffer(value, "<f4") for value in self.store.fields(self._key("eval")).values()]
-        if kind == "NOT_EVAL" or not vectors or len({vector.size for vector in vectors}) != 1:
+        if (kind == "NOT_EVAL" or len(vectors) < self.settings.whole("unsupervised.cluster_client_num")
+                or len({vector.size for vector in vectors}) != 1):
             return 0.0
         return cluster_score(kind, np.stack(vectors).astype(np.float64))
 
-    def _move_on(self, model: Arrays, note: Mapping[str, object]) -> None:
+    def _move_on(self, kept: Arrays, note: Mapping[str, object]) -> None:
         ended = self.instance
-        self._journal.ended(model, ended, ended.iteration)
-        self.store.put(self.cluster.key("model"), pack(model, {"iteration": ended.iteration}))
+        self._journal.ended(kept, ended, ended.iteration)
+        self.store.put(self.cluster.key("model"), pack(kept, {"iteration": ended.iteration}))
         done = ended.iteration >= self.settings.whole("fl_iteration_num")
         self._record(ended, note, valid=True, reason="")
         self._step(replace(ended, iteration=ended.iteration + 1, valid=True, reason="", failures=0,
@@ -511,9 +524,8 @@ class Rounds:
             unsupervisedEval=short(float(str(note.get("score", 0.0)))),
             startTime=_clock(began), endTime=_clock(time.time()),
             iterationExecutionTime=int((time.time() - began) * 1000),
-            clientVisitedInfo={
-                "startFLJob": self.store.count(self.cluster.round_key(ended, ended.iteration, "start")),
-                "updateModel": self.store.count(self.cluster.round_key(ended, ended.iteration, "update"))})
+            clientVisitedInfo=Visits.together([self.visits.taken(), *map(json.loads, self.store.fields(
+                self.cluster.round_key(ended, ended.iteration, "visits")).values())]))
 
     # ---- small things
 

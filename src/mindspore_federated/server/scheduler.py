@@ -46,7 +46,7 @@ class FlSchedulerJob:
         store = open_store(self._settings, self._settings.word("checkpoint_dir"))
         self._cluster = Cluster(store, self._settings.word("fl_name"))
         service = HttpService(self._address, "scheduler", self._routes(), max_body=_MAX_BODY,
-                              tls=server_context(files) if files else None)
+                              tls=server_context(files, mutual=self._settings.flag("ssl.mutual")) if files else None)
         service.start()
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGTERM, signal.SIGINT):
