@@ -18,13 +18,13 @@ START = {"conv": np.arange(6, dtype=np.float32), "bias": np.ones(2, np.float32),
          "fixed": np.full(3, 7, np.float32)}
 
 
-def _settings(folder, clients, ratio=1.0, window=20000, neighbours=0, **more):
+def _settings(folder, clients, ratio=1.0, window=20000, neighbours=0, masks=None, **more):
     changes = {"round__update_model_time_window": 60000, "encrypt__encrypt_train_type": "PW_ENCRYPT", **more}
     return write_yaml(folder / "job.yaml", round__start_fl_job_threshold=clients, round__update_model_ratio=ratio,
                       round__start_fl_job_time_window=60000, round__global_iteration_time_window=90000, **changes,
                       encrypt__pw_encrypt={"share_secrets_ratio": 1.0, "cipher_time_window": window,
                                            "reconstruct_secrets_threshold": THRESHOLD, "update_clip": CLIP,
-                                           "neighbours": neighbours})
+                                           "neighbours": neighbours, **(masks or {})})
 
 
 def _size(number):
@@ -216,3 +216,21 @@ def test_a_client_does_not_trust_the_lists(tmp_path):
         with pytest.raises(FederatedError, match="not this client's keys"):
             MaskedUpload(connection, "job", "a", 1, {"t": 2, "clip": 1.0}, 1.0).run(START, START, 1)
         assert connection.asked == ["exchangeKeys", "getKeys"]
+
+
+def test_noise_under_masks(tmp_path):
+    """Five clients, one of which vanishes: the rest has the noise of four, and everybody counts the same."""
+    settings = _settings(tmp_path, 5, ratio=0.8, window=6000, masks={"noise_multiplier": 1e-3, "norm_clip": 0.5})
+    with Server(tmp_path, settings) as server:
+        _, errors = _run([server.address], [None, None, "updateModel", None, None])
+        assert not errors
+        model = Connection(server.address).get_model("job", 1, wait=60)
+    mean = 0
+    for number in (0, 1, 3, 4):
+        change = np.concatenate([_change(number)[name].ravel() for name in NAMES])
+        mean = mean + change * min(1.0, 0.5 / np.linalg.norm(change)) / 4
+    places = np.cumsum([START[name].size for name in NAMES])[:-1]
+    for name, part in zip(NAMES, np.split(mean, places)):
+        if name in model:
+            away = model[name] - START[name] - part
+            assert 0 < np.abs(away).max() < 6 * 1e-3 * 0.5 / 4, "noise, and no more than was promised"

@@ -17,8 +17,10 @@ from mindspore_federated.compression import (
 from mindspore_federated.privacy import EmbeddingDP, LabelDP
 from mindspore_federated.privacy.accounting import Rounds, epsilon, gaussian_epsilon
 from mindspore_federated.privacy.central_dp import CentralDP
+from mindspore_federated.privacy.distributed_dp import DistributedDP, Spent
 from mindspore_federated.privacy.local_dp import LocalDP, gaussian_noise
 from mindspore_federated.privacy.signds import apply_signds, select
+from mindspore_federated.secagg import from_ring
 
 
 def _gaussian_delta(noise, eps):
@@ -177,3 +179,23 @@ def test_compression_round_trips():
     for bits in range(1, 9):
         codes = random.integers(0, 1 << bits, 37, dtype=np.uint8)
         np.testing.assert_array_equal(bit_unpack(bit_pack(codes, bits), 37, bits), codes)
+
+
+def test_noise_under_masks_adds_up_to_what_was_promised():
+    plan, clients, size = DistributedDP(noise=2.0, norm_clip=3.0, least=4), 5, 4000
+    random = np.random.default_rng(0)
+    changes = [random.standard_normal(size).astype(np.float32) * scale for scale in (10.0, 1.0, 0.001, 0.0, 5.0)]
+    total = np.sum([plan.vector(change, clients, random) for change in changes], axis=0, dtype=np.uint32)
+    cut = sum(change * min(1.0, 3.0 / max(np.linalg.norm(change), 1e-9)) for change in changes)
+    noise = from_ring(total, plan.ring_clip(clients), clients) - cut
+    assert noise.std() == pytest.approx(2.0 * 3.0 * np.sqrt(clients / plan.least), rel=0.05)
+    assert abs(noise.mean()) < 4 * noise.std() / np.sqrt(size)
+
+
+def test_what_noise_under_masks_costs():
+    spent, plan = Spent(), DistributedDP(noise=4.0, norm_clip=1.0, least=50)
+    for _ in range(20):
+        spent.add(plan, 100000, 100)
+    gaussian = gaussian_epsilon(4.0, 1.0, 20, 1e-5)         # the least possible; Rényi's way is a few per cent above it
+    assert gaussian < spent.epsilon(1e-5) < 1.1 * gaussian
+    assert Spent().epsilon(1e-5) == 0

@@ -18,6 +18,7 @@ from mindspore_federated.client.connection import Connection, FederatedError, Jo
 from mindspore_federated.client.masked import MASKED_UPLOADS
 from mindspore_federated.common.pki import Authority
 from mindspore_federated.compression import encode_diff_sparse_quant
+from mindspore_federated.privacy.distributed_dp import Spent
 from mindspore_federated.privacy.local_dp import LocalDP
 from mindspore_federated.privacy.signds import select
 from mindspore_federated.server.features import Arrays
@@ -56,7 +57,7 @@ class FederatedClient:
         self._policy = policy
         self._wait = wait
         self._random = np.random.default_rng()             # seeded by the system: it protects this client
-        self._local_dp = LocalDP()
+        self._local_dp, self._spent = LocalDP(), Spent()
 
     def run(self, rounds: int | None = None) -> int:
         """Take part until the job is finished, or in so many rounds; returns how many updates were taken."""
@@ -72,8 +73,9 @@ class FederatedClient:
         return taken
 
     def epsilon(self, delta: float) -> float:
-        """The privacy that this client's uploads under DP_ENCRYPT have cost it so far."""
-        return self._local_dp.epsilon(delta)
+        """The privacy that this client's uploads have cost it so far: under DP_ENCRYPT each of them, under masks with noise
+        the sums that they are in."""
+        return self._local_dp.epsilon(delta) + self._spent.epsilon(delta)
 
     def one_round(self) -> bool:
         """Start, train, upload, wait for the result; whether the update was taken."""
@@ -103,7 +105,7 @@ class FederatedClient:
         more: dict[str, Any] = {"upload_loss": loss}
         if kind in MASKED_UPLOADS:
             MASKED_UPLOADS[kind](self._connection, self._fl_name, self._fl_id, plan.iteration, cipher["pw_params"],
-                                 self._wait, self._authority).run(model, update, self._data_size)
+                                 self._wait, self._authority, self._spent).run(model, update, self._data_size)
             return
         if kind == "DP_ENCRYPT":
             params = cipher["dp_params"]

@@ -16,6 +16,7 @@ import numpy as np
 from mindspore_federated import log
 from mindspore_federated.client.connection import Connection, FederatedError, JobFinished
 from mindspore_federated.common.pki import Authority, Chain, PkiError, check_signature, name_of, stamp
+from mindspore_federated.privacy.distributed_dp import DistributedDP, Spent
 from mindspore_federated.secagg import ClientKeys, SecureAggregation, SecureClient, to_ring
 from mindspore_federated.secagg.graph import circle
 from mindspore_federated.secagg.protocol import PublicKeys
@@ -31,13 +32,16 @@ class MaskedUpload:
     """One client's round under masks."""
 
     def __init__(self, connection: Connection, fl_name: str, fl_id: str, iteration: int, params: Message,
-                 wait: float, authority: Authority | None = None) -> None:
+                 wait: float, authority: Authority | None = None, spent: Spent | None = None) -> None:
         self._authority = authority
         self._attested: dict[str, str] = {}                 # the key certificates of the clients
         self._connection, self._fl_name, self._fl_id = connection, fl_name, fl_id
         self._iteration, self._wait = iteration, wait
         self._threshold, self._clip = int(params["t"]), float(params["clip"])
         self._degree = int(params.get("neighbours", 0))
+        noise = float(params.get("noise", 0.0))
+        self._noised = DistributedDP(noise, float(params["norm_clip"]), int(params["least"])) if noise else None
+        self._spent, self._random = spent or Spent(), np.random.default_rng()      # seeded by the system: it protects this client
         self._near: set[int] = set()                        # the neighbours' numbers
         self._names: list[str] = []
         self._samples = 0
@@ -82,6 +86,8 @@ class MaskedUpload:
         self._samples = sum(item["data_size"] for item in found)
         if len(keys) != len(found) or len(set(keys.values())) != len(keys) or keys.get(self._fl_id) != own:
             raise FederatedError("the server's list of keys has clients twice, or not this client's keys")
+        if self._noised is not None and len(keys) < self._noised.least:
+            raise FederatedError(f"{len(keys)} clients are too few for the noise that {self._noised.least} make together")
         if len(keys) <= self._threshold:
             raise FederatedError(f"{len(keys)} clients are too few for masks with threshold {self._threshold}")
         return {number: keys[name] for number, name in enumerate(self._names, 1)}
@@ -122,6 +128,9 @@ class MaskedUpload:
 
     def _vector(self, model: Arrays, update: Arrays, data_size: int) -> Any:
         change = np.concatenate([update.get(name, value).reshape(-1) - value.reshape(-1) for name, value in model.items()])
+        if self._noised is not None:
+            self._spent.add(self._noised, change.size, len(self._names))
+            return self._noised.vector(change, len(self._names), self._random)
         return to_ring(change, self._clip, self._samples, data_size)
 
     def _boxes(self, answer: Message) -> dict[int, bytes]:
@@ -134,6 +143,9 @@ class MaskedUpload:
             if len(set(names)) <= self._threshold or self._fl_id not in names:
                 raise FederatedError(f"the server's list of {len(names)} uploads is too short for the threshold "
                                      f"{self._threshold} or lacks this client: no shares are given")
+            if self._noised is not None and len(set(names)) < self._noised.least:
+                raise FederatedError(f"{len(names)} uploads have too little noise, {self._noised.least} are needed: no shares "
+                                     "are given")
             numbers = [self._number(name) for name in names]
             if len(self._near.intersection(numbers)) < self._threshold:
                 raise FederatedError(f"fewer than {self._threshold} neighbours are in the list of uploads: no shares are given")

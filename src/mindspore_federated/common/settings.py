@@ -107,6 +107,8 @@ KEYS: dict[str, Key] = {
     "encrypt.pw_encrypt.update_clip": _positive(8.0, **_PW),
     "encrypt.pw_encrypt.neighbours": Key(int, 0, "0 (everybody) or the even numbers from 2",
                                          lambda value: value >= 0 and value % 2 == 0, **_PW),
+    "encrypt.pw_encrypt.noise_multiplier": _number(0.0, "[0, inf)", lambda value: value >= 0, **_PW),
+    "encrypt.pw_encrypt.norm_clip": _positive(1.0, **_PW),
     "encrypt.dp_encrypt.dp_eps": _positive(50.0, **_DP),
     "encrypt.dp_encrypt.dp_delta": _number(0.01, "(0, 1)", lambda value: 0 < value < 1, **_DP),
     "encrypt.dp_encrypt.dp_norm_clip": _positive(1.0, **_DP),

@@ -55,6 +55,11 @@ class Instance:
     valid: bool = True
     reason: str = ""
     failures: int = 0
+    finished: int = 0                            # rounds that gave a model: whoever knows more of them knows the newer model
+
+    def behind(self, other: Instance) -> bool:
+        """Whether another server's memory of the same instance is newer than this."""
+        return self.name == other.name and (self.finished, self.iteration) < (other.finished, other.iteration)
 
 
 class Cluster:
@@ -100,9 +105,14 @@ class Cluster:
         self.store.put(self.key("instance"), json.dumps(asdict(instance)).encode())
         return instance
 
-    def begin(self, fresh: Instance) -> Instance:
-        """The instance that runs: `fresh` if there is none."""
-        self.store.put_new(self.key("instance"), json.dumps(asdict(fresh)).encode())
+    def write_with_model(self, instance: Instance, model: bytes) -> Instance:
+        """Make `instance` the one that runs, with its model, at once."""
+        self.store.put_all({self.key("model"): model, self.key("instance"): json.dumps(asdict(instance)).encode()})
+        return instance
+
+    def begin(self, fresh: Instance, model: bytes) -> Instance:
+        """The instance that runs: `fresh` with its model if there is none."""
+        self.store.put_all_new({self.key("model"): model, self.key("instance"): json.dumps(asdict(fresh)).encode()})
         return self.instance() or fresh
 
     def agree_on_settings(self, settings: Settings) -> Settings:

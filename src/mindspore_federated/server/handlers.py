@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from mindspore_federated import log
 from mindspore_federated.common.settings import Settings
 from mindspore_federated.compression import decode_diff_sparse_quant, quantize
+from mindspore_federated.privacy.distributed_dp import DistributedDP
 from mindspore_federated.privacy.signds import apply_signds
 from mindspore_federated.server.attestation import Attestation
 from mindspore_federated.server.features import Arrays, Floats
@@ -208,6 +210,9 @@ def _cipher(settings: Settings) -> Message:
         params["pw_params"] = {"t": settings.whole("encrypt.pw_encrypt.reconstruct_secrets_threshold"),
                                "clip": settings.number("encrypt.pw_encrypt.update_clip"),
                                "neighbours": settings.whole("encrypt.pw_encrypt.neighbours")}
+        noised = DistributedDP.of(settings)
+        if noised is not None:
+            params["pw_params"].update(asdict(noised))
     elif kind == "DP_ENCRYPT":
         params["dp_params"] = {name: settings.number(f"encrypt.dp_encrypt.{name}")
                                for name in ("dp_eps", "dp_delta", "dp_norm_clip")}

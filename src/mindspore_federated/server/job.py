@@ -8,7 +8,6 @@ import signal
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -75,7 +74,7 @@ class FLServerJob:
         self.fl_name = self._settings.word("fl_name")
         self._callback = Callback()
         self._ended = threading.Event()
-        self._saved: tuple[str, int] = "", 0                # the newest model on this server's disk
+        self._saved: tuple[str, int, int] = "", 0, 0                # the newest model on this server's disk
 
     def run(self, feature_map: FeatureMap | Mapping[str, Floats] | str | None = None,
             callback: Callback | None = None) -> None:
@@ -147,18 +146,18 @@ class FLServerJob:
 
     def adopted(self, kept: Arrays, instance: Instance, iteration: int) -> None:
         """Keep the model that this server answers with, for the case that the store forgets it."""
-        if iteration >= 1 and (instance.name, iteration) != self._saved:
+        if iteration >= 1 and (instance.name, instance.finished, iteration) != self._saved:
             self._save(kept, instance, iteration)
 
     def _save(self, kept: Arrays, instance: Instance, iteration: int) -> str:
         path = _save_checkpoint(self.checkpoint_dir, self.fl_name, iteration, kept)
         _save_instance(self.checkpoint_dir, self.fl_name, instance)
-        self._saved = instance.name, iteration
+        self._saved = instance.name, instance.finished, iteration
         return path
 
     def ended(self, kept: Arrays, instance: Instance, iteration: int) -> None:
         """Keep the model of an iteration that this server ended, and call the user's callback."""
-        path = self._save(kept, replace(instance, iteration=iteration + 1), iteration)
+        path = self._save(kept, instance, iteration)
         try:
             self._callback.on_iteration_end(CallbackContext(_feature_map(without_state(kept)[0]), path, self.fl_name,
                                                             instance.name, iteration, True, ""))
@@ -255,7 +254,7 @@ def _load_instance(folder: str, fl_name: str) -> Instance | None:
     try:
         with open(_instance_file(folder, fl_name), encoding="utf-8") as source:
             found = json.loads(source.read(1000))
-        return Instance(str(found["name"]), int(found["iteration"]))
+        return Instance(str(found["name"]), int(found["iteration"]), finished=int(found["finished"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -263,7 +262,7 @@ def _load_instance(folder: str, fl_name: str) -> Instance | None:
 def _save_instance(folder: str, fl_name: str, instance: Instance) -> None:
     path = _instance_file(folder, fl_name)
     with open(f"{path}.new", "w", encoding="utf-8") as out:
-        json.dump({"name": instance.name, "iteration": instance.iteration}, out)
+        json.dump({"name": instance.name, "iteration": instance.iteration, "finished": instance.finished}, out)
     os.replace(f"{path}.new", path)
 
 

@@ -17,7 +17,8 @@ circle whose order follows from the list of keys (`secagg.graph.circle`), so tha
 
 A list is written once and never changes, so all clients and servers see the same. The published sums name their
 clients: an upload that came too late for its server's sum counts as vanished, and the result is exact all the same. What
-the ring holds is a client's change of the weights, cut to `update_clip`, times its number of samples. With `pki_verify` keys
+the ring holds is a client's change of the weights, cut to `update_clip`, times its number of samples; with `noise_multiplier` it
+is cut to `norm_clip` as a whole and noised (`privacy.distributed_dp`). With `pki_verify` keys
 come with the certificates and the signature of their client, which other clients check: a server cannot invent clients.
 """
 from __future__ import annotations
@@ -33,6 +34,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 import numpy as np
 
 from mindspore_federated.common.pki import PkiError, check_signature
+from mindspore_federated.privacy.distributed_dp import DistributedDP
 from mindspore_federated.secagg import SecureAggregation, SecureSum, from_ring
 from mindspore_federated.secagg.graph import circle
 from mindspore_federated.secagg.protocol import PublicKeys
@@ -301,7 +303,9 @@ class MaskedRounds(Rounds):
     def _average(self, total: Ring, samples: int) -> Arrays:
         sizes = self._sizes()
         whole = sum(sizes[name] for name in self._list("keys.list") or [])
-        change = from_ring(total, self.settings.number("encrypt.pw_encrypt.update_clip"), whole) / samples
+        noised = DistributedDP.of(self.settings)
+        clip = self.settings.number("encrypt.pw_encrypt.update_clip") if noised is None else noised.ring_clip(whole)
+        change = from_ring(total, clip, whole) / samples
         average, at = {}, 0
         for name, value in self.model.items():
             if name not in self.fixed:
@@ -352,8 +356,9 @@ class MaskedRounds(Rounds):
         return self._list("shares.list") or []
 
     def _sizes(self) -> dict[str, int]:
-        """The numbers of samples of all clients that have a place."""
-        return {name: int(json.loads(entry)[0]) for name, entry in self.store.fields(self._key("start")).items()}
+        """The numbers of samples of all clients that have a place; under noise everybody counts the same."""
+        same = DistributedDP.of(self.settings) is not None
+        return {name: 1 if same else int(json.loads(entry)[0]) for name, entry in self.store.fields(self._key("start")).items()}
 
     def _current(self, iteration: int) -> None:
         self.refresh()

@@ -8,11 +8,12 @@
     fail     a window passed, a server with updates died, the store lost its memory, the job was disabled: the model
              stays, the reason is recorded, the next iteration begins
 
-Only the step from one iteration to the next changes the model, and it is one write of the instance after one write of
-the model. A crash at any moment therefore loses at most the round that was going on. Every server writes a new model to its own
-disk before it answers with it, with the name of the instance: when the store and servers die together, whoever comes back with
-the newest model brings it to the others. In hybrid training the finished
-sum waits for a worker to pull it, train on and push it back before the iteration moves.
+Only the step from one iteration to the next changes the model: instance and model are one write. A crash at any moment
+therefore loses at most the round that was going on. Every server writes a new model to its own disk before it answers with it,
+with the name of the instance and the number of its finished rounds: when the store and servers die together, whoever comes
+back with the most finished rounds brings its model to the others (the iteration's number would not tell: failed rounds count
+there as well). In hybrid training the finished sum waits for a worker to pull it, train on and push it back before the
+iteration moves.
 
 With `round.async_buffer_size` a round is a buffer of that many updates, which may have started from older models
 (FedBuff, Nguyen et al., AISTATS 2022): the change of an update that is s iterations late counts 1/sqrt(1+s).
@@ -110,12 +111,12 @@ class Rounds:
         self.available = True
         self.settings = cluster.agree_on_settings(settings)
         self.models: dict[int, Arrays] = {iteration - 1: model}
-        shared = cluster.begin(known or Instance(new_instance_name(), iteration))
+        shared = cluster.begin(known or Instance(new_instance_name(), iteration), pack(kept, {"iteration": iteration - 1}))
         self._view = shared, model                          # replaced at once: nobody sees the one without the other
         self._partial: PartialResult = self._new_partial()
-        if known is not None and shared.name == known.name and shared.iteration < known.iteration:
+        if known is not None and shared.behind(known):
             self._view = known, model
-            self._bring_back()
+            self._bring_back(shared)
         else:
             self._adopt(self.instance)
 
@@ -326,32 +327,29 @@ class Rounds:
                 self._revive()
             elif shared != self.instance:
                 self.cluster.beat(self.node)                # the store may have come back without this server's heartbeat
-                if shared.name == self.instance.name and shared.iteration < self.instance.iteration:
-                    self._bring_back()
+                if shared.behind(self.instance):
+                    self._bring_back(shared)
                 else:
                     self._adopt(shared)
 
     def _revive(self) -> None:
         """The store came back empty: bring it what this server knows. The round that was going on is lost."""
         lost = self.instance
-        self._share_model(lost.iteration - 1)
         self.cluster.beat(self.node)
         self.settings = self.cluster.shared_settings(self.settings)
         moved = replace(lost, iteration=lost.iteration + 1, valid=False, reason="the store lost its data")
-        self.store.put_new(self.cluster.key("instance"), json.dumps(moved.__dict__).encode())
+        there = self.cluster.begin(moved, self._packed(lost.iteration - 1))
         self._record(lost, {}, valid=False, reason=moved.reason)
-        there = self.cluster.instance() or moved
-        if there.name == lost.name and there.iteration < lost.iteration:
-            self._bring_back()
+        if there.behind(lost):
+            self._bring_back(there)
         else:
             self._adopt(there)
 
-    def _bring_back(self) -> None:
+    def _bring_back(self, there: Instance) -> None:
         """The store was filled again by a server that did not know the newest model: this one does."""
-        newest = self.instance
-        self.store.put(self.cluster.key("model"), self._packed(newest.iteration - 1))
-        reason = "the store lost its data"
-        self._adopt(self.cluster.write(replace(newest, iteration=newest.iteration + 1, valid=False, reason=reason)))
+        newest, reason = self.instance, "the store lost its data"
+        moved = replace(newest, iteration=max(there.iteration, newest.iteration) + 1, valid=False, reason=reason)
+        self._adopt(self.cluster.write_with_model(moved, self._packed(newest.iteration - 1)))
 
     def _adopt(self, instance: Instance) -> None:
         """Take over model and settings of the cluster for an instance that changed."""
@@ -488,12 +486,13 @@ class Rounds:
 
     def _move_on(self, kept: Arrays, note: Mapping[str, object]) -> None:
         ended = self.instance
-        self._journal.ended(kept, ended, ended.iteration)
-        self.store.put(self.cluster.key("model"), pack(kept, {"iteration": ended.iteration}))
         done = ended.iteration >= self.settings.whole("fl_iteration_num")
+        moved = replace(ended, iteration=ended.iteration + 1, valid=True, reason="", failures=0, finished=ended.finished + 1,
+                        state=FINISHED if done else ended.state)
+        self._journal.ended(kept, moved, ended.iteration)
         self._record(ended, note, valid=True, reason="")
-        self._step(replace(ended, iteration=ended.iteration + 1, valid=True, reason="", failures=0,
-                           state=FINISHED if done else ended.state))
+        self._clean_up(moved)
+        self._adopt(self.cluster.write_with_model(moved, pack(kept, {"iteration": ended.iteration})))
 
     def fail(self, reason: str) -> None:
         """End the round without a new model."""
@@ -502,12 +501,13 @@ class Rounds:
         self.metrics.failures(ended.failures + 1, self.cluster.fl_name, ended.iteration, reason)
         done = ended.iteration >= self.settings.whole("fl_iteration_num")
         self._record(ended, {}, valid=False, reason=reason)
-        self._step(replace(ended, iteration=ended.iteration + 1, valid=False, reason=reason,
-                           failures=ended.failures + 1, state=FINISHED if done else ended.state))
-
-    def _step(self, moved: Instance) -> None:
-        self._forget(moved, moved.iteration - 1 - max(2, self.settings.whole("round.max_staleness")))
+        moved = replace(ended, iteration=ended.iteration + 1, valid=False, reason=reason, failures=ended.failures + 1,
+                        state=FINISHED if done else ended.state)
+        self._clean_up(moved)
         self._adopt(self.cluster.write(moved))
+
+    def _clean_up(self, moved: Instance) -> None:
+        self._forget(moved, moved.iteration - 1 - max(2, self.settings.whole("round.max_staleness")))
 
     def _forget(self, moved: Instance, iteration: int) -> None:
         self.cluster.forget_round(moved, iteration)

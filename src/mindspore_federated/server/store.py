@@ -10,7 +10,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -31,6 +31,12 @@ class Store(Protocol):
 
     def put(self, key: str, value: bytes, seconds: float | None = None) -> None:
         """Set the string at `key`, for some time."""
+
+    def put_all(self, values: Mapping[str, bytes]) -> None:
+        """Set several strings at once: nobody, and no crash, sees the one without the other."""
+
+    def put_all_new(self, values: Mapping[str, bytes]) -> bool:
+        """The same unless one of them is there; whether they were set."""
 
     def put_new(self, key: str, value: bytes) -> bool:
         """Set the string at `key` unless there is one; whether it was set."""
@@ -132,6 +138,27 @@ class LocalStore:
     def put(self, key: str, value: bytes, seconds: float | None = None) -> None:
         self._write(key, "", value, None if seconds is None else time.time() + seconds, new=False)
 
+    def put_all(self, values: Mapping[str, bytes]) -> None:
+        self._write_all(values, "INSERT OR REPLACE")
+
+    def put_all_new(self, values: Mapping[str, bytes]) -> bool:
+        return self._write_all(values, "INSERT")
+
+    def _write_all(self, values: Mapping[str, bytes], how: str) -> bool:
+        with self._entries() as entries:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                self._db.executemany(f"{how} INTO entries VALUES (?, '', ?, NULL)", values.items())
+                self._db.execute("COMMIT")
+            except sqlite3.Error as error:
+                self._db.execute("ROLLBACK")
+                if isinstance(error, sqlite3.IntegrityError):            # one of them is there
+                    return False
+                raise
+            for key, value in values.items():
+                entries.setdefault(key, {})[""] = value, None
+            return True
+
     def put_new(self, key: str, value: bytes) -> bool:
         return self.put_new_field(key, "", value)
 
@@ -201,6 +228,12 @@ class RedisStore:
 
     def put(self, key: str, value: bytes, seconds: float | None = None) -> None:
         self._run("SET", key, value, *(() if seconds is None else ("PX", int(seconds * 1000))))
+
+    def put_all(self, values: Mapping[str, bytes]) -> None:
+        self._run("MSET", *(part for pair in values.items() for part in pair))
+
+    def put_all_new(self, values: Mapping[str, bytes]) -> bool:
+        return bool(self._run("MSETNX", *(part for pair in values.items() for part in pair)))
 
     def put_new(self, key: str, value: bytes) -> bool:
         return bool(self._run("SETNX", key, value))

@@ -1,7 +1,7 @@
 """The tables of the protocol, as `field:type` in the order of their FlatBuffers slots.
 
-Slots that are ours stand at the end of a table (`PWParams.clip` and `neighbours`, `ClientPublicKeys.data_size`, `reason` in answers), where
-other readers pass over them.
+Slots that are ours stand at the end of a table (`PWParams` from `clip` on, `ClientPublicKeys.data_size`, `reason` in answers), where other
+readers pass over them.
 
 Types: `int` and `float` (32 bits), `bool` and `byte` (8 bits, also enums), `string`, `[T]` a vector, any other word a table.
 """
@@ -50,7 +50,7 @@ _TABLES = {
     "FeatureMapList": "feature_map:[FeatureMap]",
     "RequestPushMetrics": "loss:float accuracy:float",
     "ResponsePushMetrics": "retcode:int",
-    "PWParams": "t:int p:[byte] g:int prime:[byte] clip:float neighbours:int",
+    "PWParams": "t:int p:[byte] g:int prime:[byte] clip:float neighbours:int noise:float norm_clip:float least:int",
     "DPParams": "dp_eps:float dp_delta:float dp_norm_clip:float",
     "DSParams": "sign_k:float sign_eps:float sign_thr_ratio:float sign_global_lr:float sign_dim_out:int "
                 "signds_r_est:float signds_is_reached:int",
