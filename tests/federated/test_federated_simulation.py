@@ -1,10 +1,13 @@
 """Simulation: against closed forms, the same seed gives the same bits, the papers' orderings."""
+import json
+
 import numpy as np
 import pytest
 
 from mindspore import nn, ops
 from mindspore_federated import simulate
 from mindspore_federated.algorithms import (
+    Clustered,
     Ditto,
     FedAdam,
     FedAvg,
@@ -22,10 +25,11 @@ from mindspore_federated.algorithms import (
 )
 from mindspore_federated.privacy.central_dp import CentralDP
 from mindspore_federated.simulation.partition import by_writer, dirichlet_partition, iid_partition, read_leaf
+from mindspore_federated.simulation.trace import read_trace
 from mindspore_federated.simulation.training import BATCH, Trainer, generator
 
 ALGORITHMS = [FedAvg(), FedProx(0.1), Scaffold(), FedNova(), FedAdam(0.1), FedYogi(0.1), FedMedian(), TrimmedMean(0.2),
-              MultiKrum(1), Ditto(), PerFedAvg(), PFedMe(), FedCM(0.5)]
+              MultiKrum(1), Ditto(), PerFedAvg(), PFedMe(), FedCM(0.5), Clustered(2)]
 
 
 def _quadratic(weights, x, y):
@@ -181,6 +185,67 @@ def test_partitions_cover_every_sample_once(tmp_path):
     assert x.shape == (2, 2) and y.tolist() == [0, 1]
 
 
+def test_leaf_files_of_text_and_wrong_ones(tmp_path):
+    path = tmp_path / "plays.json"
+    path.write_text(json.dumps({"users": ["romeo"], "num_samples": [2],
+                                "user_data": {"romeo": {"x": ["but soft", "what ligh"], "y": ["w", "t"]}}}))
+    (x, y), = read_leaf(str(tmp_path), encode=lambda lines: np.array([len(line) for line in lines]))
+    assert x.tolist() == [8, 9] and y.tolist() == [1, 1]
+    with pytest.raises(ValueError, match=r"plays\.json: the samples of user 'romeo' are no numbers"):
+        read_leaf(str(tmp_path))
+    for text, words in (('{"users": ["u"], "user_data": {}}', "user 'u' should have as many"), ("{}", "keys users and user_data"),
+                        ("[", "is no JSON")):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=words):
+            read_leaf(str(tmp_path))
+
+
+def test_clusters_are_found():
+    """IFCA: two kinds of clients, whose own minima are far apart and whose common model suits nobody."""
+    clients = _clients([[5.0], [-5.0], [5.0], [-5.0], [5.0], [-5.0]])
+    algorithm = Clustered(2, spread=1.0)
+    history = simulate(_quadratic, {"w": np.zeros(1, np.float32)}, clients, rounds=30, clients_per_round=4, algorithm=algorithm,
+                       epochs=3, batch_size=8, learning_rate=0.1)
+    assert algorithm.cluster(0) == algorithm.cluster(2) != algorithm.cluster(1) == algorithm.cluster(3)
+    for number in range(6):
+        np.testing.assert_allclose(history.personal(number)["w"], [5.0 if number % 2 == 0 else -5.0], atol=0.1)
+    with pytest.raises(ValueError, match="looks at the clients' losses"):
+        simulate(None, {"w": np.zeros(1, np.float32)}, 3, rounds=1, clients_per_round=1, client_update=lambda v, i: v,
+                 algorithm=Clustered())
+
+
+def test_a_trace_tells_who_is_there_and_how_fast(tmp_path):
+    path = tmp_path / "devices.csv"
+    path.write_text("client,speed,from,to\n0,1,,\n1,0.1,,\n2,1,0,2\n3,1,100,200\n2,1,50,60\n")
+
+    def run(period=None, **more):
+        return simulate(None, {"w": np.zeros(1, np.float32)}, 4, client_update=lambda vectors, ids: vectors + 1,
+                        trace=read_trace(str(path), period), **{"rounds": 4, "clients_per_round": 4, **more})
+
+    history = run(deadline=3.0)
+    assert history.clients == [[0, 2], [0], [0], [0]], "1 is too slow, 2 leaves, 3 is not there yet"
+    assert history.seconds == [3.0, 6.0, 9.0, 12.0], "rounds wait for 1 until the deadline"
+    assert run().seconds == [10.0, 20.0, 30.0, 40.0] and run().clients[0] == [0, 1, 2], "without one they wait for it"
+    path.write_text("client,speed,from,to\n0,1,5,8\n")
+    alone = {"rounds": 3, "clients_per_round": 1}
+
+    def only(period=None):
+        return simulate(None, {"w": np.zeros(1, np.float32)}, 1, client_update=lambda vectors, ids: vectors + 1,
+                        trace=read_trace(str(path), period), **alone)
+
+    assert only().seconds == [6.0, 7.0, 8.0]
+    alone["rounds"] = 4
+    assert only(10.0).seconds == [6.0, 7.0, 8.0, 16.0], "the next day"
+    with pytest.raises(ValueError, match="the trace ends: after 8 s"):
+        only()
+    for text, words in (("client,pace\n", "columns client, speed"), ("client,speed\n1,1\n", "without gaps"),
+                        ("client,speed\n0,fast\n", "line 2"), ("client,speed\n0,0\n", "above 0"),
+                        ("client,speed,from,to\n0,1,5,3\n", "should rise")):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=words):
+            read_trace(str(path))
+
+
 def test_wrong_arguments_are_named():
     with pytest.raises(ValueError, match="clients_per_round should be in"):
         simulate(None, {"w": np.zeros(1, np.float32)}, 3, rounds=1, clients_per_round=4, client_update=lambda v, i: v)
@@ -233,7 +298,7 @@ def _squared(weights, x, y):
     return ((x @ weights["w"] - y) ** 2).mean()
 
 
-@pytest.mark.parametrize("algorithm", [FedAvg, Scaffold, FedNova, PFedMe, CentralDP], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("algorithm", [FedAvg, Scaffold, FedNova, PFedMe, Clustered, CentralDP], ids=lambda one: one.__name__)
 def test_lent_copies_bring_everything_back(algorithm):
     """What a runner in other processes does: the same bits as training in place."""
     class Elsewhere:

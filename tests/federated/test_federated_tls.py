@@ -108,7 +108,7 @@ def test_wrong_files_and_passwords_are_named(tmp_path, authority):
         with pytest.raises(RuntimeError, match=words):
             FLServerJob(settings, f"127.0.0.1:{free_port()}", checkpoint_dir=str(tmp_path), ssl_config=config).run(
                 {"w": np.zeros(3, np.float32)})
-    with pytest.raises(RuntimeError, match="'nowhere.p12' does not exist"):
+    with pytest.raises(RuntimeError, match=r"'nowhere\.p12' does not exist"):
         _tls(authority, client_cert="nowhere.p12")
 
 

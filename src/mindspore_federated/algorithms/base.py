@@ -4,7 +4,7 @@ McMahan et al., "Communication-Efficient Learning of Deep Networks from Decentra
 
 Weights are flat vectors, and many clients are trained at once: `weights[c]` is client c's vector. A round calls
 
-    local_start   where each client starts
+    local_start   where each client starts; `losses` tells what other points would cost it
     direction     turns the gradient of a local step into the direction that is subtracted
     local_end     what the clients send: a vector per client, and how much it counts
     server_step   the new global vector from the weighted mean of what was sent
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int64]
 Gradient = Callable[[Floats], Floats]
+Losses = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,8 @@ class FedAvg:
         """The global vector after a round that no client answered."""
         return start
 
-    def local_start(self, round: Round) -> Floats:
-        """Where each client starts."""
+    def local_start(self, round: Round, losses: Losses) -> Floats:
+        """Where each client starts. `losses` gives the clients' losses at vectors of theirs, on their first batches."""
         return np.repeat(round.start[None], len(round.ids), axis=0)
 
     def direction(self, weights: Floats, gradient: Floats, round: Round, again: Gradient) -> Floats:

@@ -1,11 +1,12 @@
 """A client that takes part in rounds: it trains what it is given and uploads as the server's plan says.
 
 Uploads follow the plan: plain, as sparse quantized differences, as SignDS, under pairwise masks, or clipped and noised
-(local DP with the plan's eps, delta and norm). Before each round `policy()` may say no: on battery,
-on a metered network.
+(local DP with the plan's eps, delta and norm). Before each round `policy()` may say no: on battery, on a metered network
+(`client/policy.py`). Where the job evaluates clusters, a client sends how much it belongs to each of them.
 """
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from mindspore_federated.client.masked import MASKED_UPLOADS
 from mindspore_federated.common.pki import Authority
 from mindspore_federated.compression import encode_diff_sparse_quant
 from mindspore_federated.privacy.distributed_dp import Spent
+from mindspore_federated.privacy.laplace import noised_memberships
 from mindspore_federated.privacy.local_dp import LocalDP
 from mindspore_federated.privacy.signds import select
 from mindspore_federated.server.features import Arrays
@@ -42,19 +44,22 @@ class FederatedClient:
     """`train(weights, plan)` gets the global flat weights by name and returns new ones and the loss.
 
     A connection with an identity takes part under that identity's name; `authority` are the roots by which this client
-    checks the other clients of masked rounds.
+    checks the other clients of masked rounds. Where `policy()` says no the client stops, or asks it again after `policy_pause`
+    seconds. `memberships(weights)` tells how much this client belongs to each cluster, for `unsupervised.eval_type`; with
+    `privacy_eval_type: LAPLACE` it is noised before it is sent.
     """
 
     def __init__(self, connection: Connection, fl_name: str, train: Train, data_size: int, *, fl_id: str | None = None,
-                 policy: Callable[[], bool] = lambda: True, wait: float = 300.0,
-                 authority: Authority | None = None) -> None:
+                 policy: Callable[[], bool] = lambda: True, policy_pause: float | None = None, wait: float = 300.0,
+                 authority: Authority | None = None, memberships: Callable[[Arrays], Any] | None = None) -> None:
         self._connection = connection
         self._fl_name = fl_name
         self._train = train
         self._data_size = data_size
         self._fl_id = connection.identity.fl_id if connection.identity else fl_id or uuid.uuid4().hex
         self._authority = authority
-        self._policy = policy
+        self._policy, self._policy_pause = policy, policy_pause
+        self._memberships = memberships
         self._wait = wait
         self._random = np.random.default_rng()             # seeded by the system: it protects this client
         self._local_dp, self._spent = LocalDP(), Spent()
@@ -65,7 +70,10 @@ class FederatedClient:
         while rounds is None or taken < rounds:
             if not self._policy():
                 logger.info("the policy keeps this client out of the round")
-                break
+                if self._policy_pause is None:
+                    break
+                time.sleep(self._policy_pause)
+                continue
             try:
                 taken += self.one_round()
             except JobFinished:
@@ -123,5 +131,16 @@ class FederatedClient:
             more["compress_feature_map"], more["name_vec"] = encode_diff_sparse_quant(
                 update, model, answer["upload_sparse_rate"], plan.iteration)
             update = {}
+        more.update(self._evaluation(answer, cipher, model))
         self._connection.update_model(self._fl_name, self._fl_id, plan.iteration,
                                       {name: value * size for name, value in update.items()}, wait=self._wait, **more)
+
+    def _evaluation(self, answer: Message, cipher: Message, model: Arrays) -> dict[str, Any]:
+        """The fields that tell of this client's cluster, where the job wants them."""
+        if self._memberships is None or answer["unsupervised_eval_flg"] in (None, "", "NOT_EVAL"):
+            return {}
+        vector = np.asarray(self._memberships(model), np.float32).reshape(-1)
+        eps = float(cipher.get("laplace_params") or 0.0)
+        if eps:
+            vector = noised_memberships(vector, eps, self._random)
+        return {"unsupervised_eval_items": {"eval_items": [{"eval_name": "memberships", "eval_data": vector}]}}

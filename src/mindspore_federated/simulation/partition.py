@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,14 +44,36 @@ def by_writer(writers: Sequence[object]) -> list[Indices]:
     return np.split(order, np.cumsum(np.bincount(inverse))[:-1])
 
 
-def read_leaf(folder: str) -> list[tuple[NDArray[np.float32], NDArray[np.int32]]]:
-    """The users of a LEAF data set: JSON files with `users` and `user_data`."""
+def read_leaf(folder: str, encode: Callable[[list[Any]], NDArray[Any]] | None = None
+              ) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+    """The users of a LEAF data set: JSON files with `users` and `user_data`.
+
+    Numbers become float32 samples and int32 labels; `encode` turns a user's list of samples, and its list of labels, into arrays
+    where they are text, as in Shakespeare or Reddit.
+    """
     clients = []
     for path in sorted(Path(folder).glob("*.json")):
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = _leaf_file(path)
         for user in content["users"]:
-            data = content["user_data"][user]
-            clients.append((np.asarray(data["x"], np.float32), np.asarray(data["y"], np.int32)))
+            data = content["user_data"].get(user, {})
+            if len(data.get("x", ())) != len(data.get("y", ())) or not len(data.get("x", ())):
+                raise ValueError(f"{path}: user {user!r} should have as many samples in 'x' as labels in 'y', at least one")
+            try:
+                x, y = ((encode(data["x"]), encode(data["y"])) if encode is not None
+                        else (np.asarray(data["x"], np.float32), np.asarray(data["y"], np.int32)))
+            except ValueError as error:
+                raise ValueError(f"{path}: the samples of user {user!r} are no numbers, give encode=: {error}") from None
+            clients.append((x, y))
     if not clients:
         raise ValueError(f"the folder {folder} has no LEAF files (*.json)")
     return clients
+
+
+def _leaf_file(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is no JSON: {error}") from None
+    if not isinstance(content, dict) or not {"users", "user_data"} <= set(content):
+        raise ValueError(f"{path} should have the keys users and user_data of the LEAF format")
+    return content

@@ -16,6 +16,7 @@ import numpy as np
 
 from mindspore_federated.algorithms.base import FedAvg, Floats, Ids
 from mindspore_federated.simulation.gradient import Loss, is_cell, weights_of
+from mindspore_federated.simulation.trace import Trace
 from mindspore_federated.simulation.training import (
     DROP,
     SELECT,
@@ -52,6 +53,7 @@ class History:
     losses: list[float] = field(default_factory=list)
     metrics: list[dict[str, float]] = field(default_factory=list)
     clients: list[list[int]] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
     personal: Callable[[int], dict[str, Floats]] = lambda client: {}
 
 
@@ -61,7 +63,7 @@ def simulate(loss: Loss | None, initial: Arrays | None, clients: Sequence[Client
              speeds: Sequence[float] | None = None, deadline: float | None = None,
              evaluate: Callable[[dict[str, Floats]], dict[str, float]] | None = None, evaluate_every: int = 1,
              client_update: ClientUpdate | None = None, progress: bool = False, sampling: str = "fixed",
-             summary_dir: str | None = None, runner: Runner | None = None) -> History:
+             summary_dir: str | None = None, runner: Runner | None = None, trace: Trace | None = None) -> History:
     """Train `initial` over `clients` and return the weights and how it went.
 
     `loss` is a network (an `nn.Cell` from a batch x, y to a scalar, as `nn.WithLossCell` gives), which is left as it is and
@@ -72,11 +74,14 @@ def simulate(loss: Loss | None, initial: Arrays | None, clients: Sequence[Client
     `sampling` "fixed" draws `clients_per_round` clients, "poisson" lets each client take part with the same chance, so that
     there are so many on average (what the accounting of `CentralDP` gains from).
     `dropout` is the chance that a client never answers; `speeds` (steps per second) with `deadline` (seconds) leave out
-    clients that are too slow. `summary_dir` gets the loss and the metrics of each round as they come, for MindInsight.
-    `runner` may be a `simulation.on_ray.RayRunner`, which trains the chunks on a Ray cluster.
+    clients that are too slow. A `trace` (`simulation.trace.read_trace`) tells speeds and the times at which clients can be
+    reached; `History.seconds` is then the simulated time at the end of each round. `summary_dir` gets the loss and the metrics of
+    each round as they come, for MindInsight. `runner` may be a `simulation.on_ray.RayRunner`, which trains the chunks on a Ray
+    cluster.
     """
     start = _start(loss, initial)
     _check(clients, loss, client_update, sampling, dropout)
+    _check_trace(trace, clients if isinstance(clients, int) else len(clients), sampling, speeds)
     run = _Simulation(loss, start, clients, algorithm or FedAvg(), epochs, batch_size, learning_rate, seed,
                       client_update, chunk, clients_per_round, runner or _Here())
     if not 1 <= clients_per_round <= run.count:
@@ -86,8 +91,12 @@ def simulate(loss: Loss | None, initial: Arrays | None, clients: Sequence[Client
     with ExitStack() as stack:
         curves = stack.enter_context(_Curves(summary_dir)) if summary_dir is not None else None
         for number in _bar(rounds, progress):
-            chosen = _chosen(generator(seed, SELECT, number), run.count, clients_per_round, sampling)
-            heard = run.heard(chosen, number, dropout, speeds, deadline)
+            rng = generator(seed, SELECT, number)
+            if trace is None:
+                heard = run.heard(_chosen(rng, run.count, clients_per_round, sampling), number, dropout, speeds, deadline)
+            else:
+                heard = run.heard_in(trace, rng, clients_per_round, number, dropout, deadline)
+                history.seconds.append(run.now)
             history.clients.append(heard.tolist())
             history.losses.append(run.round(heard, number))
             found: dict[str, float] = {}
@@ -125,6 +134,16 @@ def _check(clients: Sequence[Client] | int, loss: Loss | None, client_update: Cl
         raise ValueError(f"sampling should be 'fixed' or 'poisson', but got {sampling!r}")
     if not 0 <= dropout < 1:
         raise ValueError(f"dropout should be in [0, 1), but got {dropout}")
+
+
+def _check_trace(trace: Trace | None, clients: int, sampling: str, speeds: Sequence[float] | None) -> None:
+    if trace is None:
+        return
+    if len(trace.speeds) != clients or speeds is not None:
+        raise ValueError(f"the trace should have the speeds of all {clients} clients, and no other speeds are given, but it has "
+                         f"{len(trace.speeds)}")
+    if sampling != "fixed":
+        raise ValueError("sampling should be 'fixed' with a trace: who is not there has no chance to be drawn")
 
 
 def _chosen(rng: np.random.Generator, clients: int, wanted: int, sampling: str) -> Ids:
@@ -190,6 +209,7 @@ class _Simulation:
         room = _CHUNK_BYTES if loss is not None else _CACHE_BYTES
         self._chunk = chunk or _even_chunk(per_round, max(1, min(64, room // max(1, self.vector.nbytes))))
         self._epochs, self._batch = epochs, batch_size
+        self.now = 0.0                                      # the simulated time, with a trace
         runner.start(Plan(loss, client_update, self._shapes, self._state_shapes, epochs, batch_size, rate, seed,
                           self._chunk), self._data)
         algorithm.prepare(self.vector.size, self.count)
@@ -210,6 +230,20 @@ class _Simulation:
         if speeds is not None and deadline is not None:
             stays &= np.array([self._steps(int(one)) / speeds[int(one)] <= deadline for one in chosen], bool)
         heard: Ids = chosen[stays]
+        return heard
+
+    def heard_in(self, trace: Trace, rng: np.random.Generator, wanted: int, number: int, dropout: float,
+                 deadline: float | None) -> Ids:
+        """Choose among the clients that are there, move the clock to the end of the round; those that answer in time."""
+        there = trace.reachable(self.now)
+        while not len(there):
+            self.now = trace.next_arrival(self.now)
+            there = trace.reachable(self.now)
+        chosen = there[_chosen(rng, len(there), min(wanted, len(there)), "fixed")]
+        stays = self.heard(chosen, number, dropout, None, None)
+        heard: Ids = np.array([one for one in stays if trace.in_time(int(one), self.now, self._steps(int(one)), deadline)], np.int64)
+        waited = [trace.seconds(int(one), self._steps(int(one))) for one in heard]
+        self.now += deadline if deadline is not None and len(heard) < len(chosen) else max(waited, default=1.0)
         return heard
 
     def round(self, ids: Ids, number: int) -> float:

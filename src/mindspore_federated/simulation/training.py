@@ -72,18 +72,15 @@ class Trainer:
 
     def _local(self, algorithm: FedAvg, round_: Round, state: Floats, number: int, losses: list[float]
                ) -> tuple[Floats, Floats]:
-        weights = algorithm.local_start(round_)
         states = np.repeat(state[None], len(round_.ids), axis=0)
         if self._plan.client_update is not None:
-            return self._plan.client_update(weights, round_.ids), states
-        assert self._gradient is not None
+            return self._plan.client_update(algorithm.local_start(round_, _no_losses), round_.ids), states
         batches = [self._batches(int(one), number) for one in round_.ids]
-        pad = self._plan.chunk - len(batches)               # one shape, one compilation
+        gradient = self._batch(round_.ids, batches, 0, states)
+        weights = algorithm.local_start(round_, gradient.losses)
         for step in range(int(round_.steps.max())):
-            rows = [one[min(step, len(one) - 1)] for one in batches]
-            x = np.stack([self._data[int(one)][0][row] for one, row in zip(round_.ids, rows)])
-            y = np.stack([self._data[int(one)][1][row] for one, row in zip(round_.ids, rows)])
-            gradient = _Batch(self._gradient, states, _padded(x, pad), _padded(y, pad), pad)
+            if step:
+                gradient = self._batch(round_.ids, batches, step, states)
             slope = gradient(weights)
             if step == 0:
                 losses.extend(gradient.loss.tolist())
@@ -93,6 +90,14 @@ class Trainer:
             weights = moved if going.all() else np.where(going, moved, weights)
             states = after if going.all() else np.where(going, after, states)
         return weights, states
+
+    def _batch(self, ids: Ids, batches: list[list[NDArray[np.int64]]], step: int, states: Floats) -> _Batch:
+        assert self._gradient is not None
+        rows = [one[min(step, len(one) - 1)] for one in batches]
+        x = np.stack([self._data[int(one)][0][row] for one, row in zip(ids, rows)])
+        y = np.stack([self._data[int(one)][1][row] for one, row in zip(ids, rows)])
+        pad = self._plan.chunk - len(batches)               # one shape, one compilation
+        return _Batch(self._gradient, states, _padded(x, pad), _padded(y, pad), pad)
 
     def _batches(self, client: int, number: int) -> list[NDArray[np.int64]]:
         """The samples of each local step; the last batch of an epoch wraps round to stay full."""
@@ -118,6 +123,11 @@ class _Batch:
         self.loss: Floats = np.empty(0, np.float32)
         self.states = states
 
+    def losses(self, weights: Floats) -> Floats:
+        """The clients' losses at any points."""
+        self(weights)
+        return self.loss
+
     def __call__(self, weights: Floats) -> Floats:
         from mindspore import Tensor
 
@@ -128,6 +138,10 @@ class _Batch:
             self.states = states.asnumpy()[:count]
         result: Floats = gradient.asnumpy()[:count]
         return result
+
+
+def _no_losses(weights: Floats) -> Floats:
+    raise ValueError("this algorithm looks at the clients' losses: give simulate a loss, not client_update")
 
 
 def _padded(values: NDArray[Any], pad: int) -> NDArray[Any]:
