@@ -36,8 +36,8 @@ test-federated: $(STAMP)
 	@command -v redis-server >/dev/null || { apt-get update -qq && apt-get install -y -qq redis-server; }
 	$(BIN)/python -m pytest tests/federated
 	$(BIN)/python tests/federated/soak.py --minutes 5
-	$(BIN)/python tests/federated/kills.py --kills 1000 --store local --minutes 10
-	$(BIN)/python tests/federated/kills.py --kills 1000 --store redis --minutes 20
+	$(BIN)/python tests/federated/kills.py --kills 1000 --store local --minutes 10 --at-once 4
+	$(BIN)/python tests/federated/kills.py --kills 1000 --store redis --minutes 20 --at-once 4
 
 # processes of a run as actors of a local Ray, in an environment of its own
 RAY := .venv-ray

@@ -192,8 +192,8 @@ def kills(folder, wanted, seed, store, seconds):
     redis = Redis(quiet_port()) if store == "redis" else None
     cache = {"distributed_cache": {"type": "redis", "address": f"127.0.0.1:{redis.port}"}} if redis else {}
     settings = write_yaml(folder / "job.yaml", fl_iteration_num=1000000, round__start_fl_job_threshold=CLIENTS,
-                          round__start_fl_job_time_window=3000, round__update_model_time_window=3000,
-                          round__global_iteration_time_window=4000, **cache)
+                          round__start_fl_job_time_window=10000, round__update_model_time_window=10000,
+                          round__global_iteration_time_window=15000, **cache)
     nursery = Nursery()
     servers = [ForkedServer(nursery, settings, folder / f"server{number}") for number in range(2 if redis else 1)]
     addresses = [server.address for server in servers]
@@ -211,7 +211,7 @@ def kills(folder, wanted, seed, store, seconds):
         while sum(killed.values()) < wanted and time.monotonic() < end and watch.wrong is None:
             if chance.random() < 0.9:                       # now and then in the middle of its start
                 wait_for(servers)
-                watch.wait(max(watch.newest) + chance.choice((0, 1, 1, 2)), 3.0)
+                watch.wait(max(watch.newest) + chance.choice((0, 1, 1, 2)), 20.0)
                 time.sleep(chance.uniform(0, 0.3))          # anywhere in the next round
             victims = _victims(chance, servers, redis, sum(killed.values()))
             for victim in victims:

@@ -99,7 +99,11 @@ def test_split_training_is_training_in_one_place(tmp_path):
 @pytest.mark.parametrize("change, words", [
     (("role: leader", "role: boss"), "role should be"), (("opts:", "other:"), "'opts'"),
     (("inputs: [{name: embedding}, {name: label}]", "inputs: [{name: nobody}]"), "undefined inputs"),
-    (("outputs: [{name: loss, destination: local}], gt", "outputs: [], gt"), "'outputs'")])
+    (("outputs: [{name: loss, destination: local}], gt", "outputs: [], gt"), "'outputs'"),
+    (("role: leader", "role: leader\nhyper_params: {epochs: 3}"), "unknown field 'hyper_params' in the file, did you mean "
+                                                                  "'hyper_parameters'"),
+    (("outputs: [{name: loss, destination: local}], gt", "outputs: [{name: loss, dest: local}], gt"),
+     "unknown field 'dest' in 'outputs' of 'eval_net'")])
 def test_wrong_yaml_is_named(tmp_path, change, words):
     with pytest.raises(ValueError, match=words):
         FLYamlData(_file(tmp_path, "leader.yaml", _LEADER.replace(*change)))

@@ -41,7 +41,8 @@ class Clustered(FedAvg):
         tried = np.stack([losses(np.repeat(model[None], len(round.ids), axis=0)) for model in models])
         best = tried.argmin(axis=0)
         self._cluster.update(zip(map(int, round.ids), map(int, best)))
-        return models[best]
+        starts: Floats = models[best]
+        return starts
 
     def local_end(self, weights: Floats, round: Round) -> tuple[Floats, Floats]:
         for row, client, size in zip(weights, round.ids, round.sizes):

@@ -1,12 +1,25 @@
 """The YAML file of a party of vertical training, checked while it is read."""
 from __future__ import annotations
 
+import difflib
 import os
 from typing import Any
 
 from mindspore import ParameterTuple, nn
 
 Entry = dict[str, Any]
+
+_END = frozenset({"name", "source", "destination", "compress_type", "bit_num"})
+_GRADIENT = frozenset({"inputs", "output", "params", "sens"})
+# the keys of each place; those of a dataset, and an optimizer's hyper_parameters, are the user's
+_KNOWN: dict[str, frozenset[str]] = {
+    "the file": frozenset({"role", "model", "opts", "grad_scalers", "dataset", "hyper_parameters", "privacy", "ckpt_path"}),
+    "'model'": frozenset({"train_net", "eval_net"}),
+    "'train_net'": frozenset({"name", "inputs", "outputs"}),
+    "'eval_net'": frozenset({"name", "inputs", "outputs", "gt"}),
+    "'opts'": frozenset({"type", "grads", "params", "hyper_parameters"}),
+    "'hyper_parameters'": frozenset({"epochs", "batch_size", "is_eval"}),
+}
 
 
 class FLYamlData:
@@ -17,7 +30,9 @@ class FLYamlData:
         self.role = self._need(self.yaml_data, "role", "the file")
         if self.role not in ("leader", "follower"):
             raise ValueError(f"FLYamlData init failed: role should be 'leader' or 'follower', but got {self.role!r}")
+        _only_known(self.yaml_data, "the file")
         self.model_data: Entry = self._need(self.yaml_data, "model", "the file")
+        _only_known(self.model_data, "'model'")
         self.train_net: Entry = self._need(self.model_data, "train_net", "'model'")
         self.train_net_ins, self.train_net_outs = self._ends(self.train_net, "train_net")
         self.train_net_in_names = [one["name"] for one in self.train_net_ins]
@@ -27,6 +42,7 @@ class FLYamlData:
         self.eval_net_gt = self.eval_net.get("gt")
         self.opts: list[Entry] = self._need(self.yaml_data, "opts", "the file")
         for opt in self.opts:
+            _only_known(opt, "'opts'")
             for grad in self._need(opt, "grads", "'opts'"):
                 self._check_gradient(grad, f"optimizer {opt.get('type')}")
         self.grad_scalers: list[Entry] | None = self.yaml_data.get("grad_scalers")
@@ -41,15 +57,18 @@ class FLYamlData:
         return place[name]
 
     def _ends(self, net: Entry, name: str) -> tuple[list[Entry], list[Entry]]:
+        _only_known(net, f"'{name}'")
         ends = []
         for end in ("inputs", "outputs"):
             items = self._need(net, end, f"'{name}'")
             for item in items:
                 self._need(item, "name", f"'{end}' of '{name}'")
+                _only_known(item, f"'{end}' of '{name}'", _END)
             ends.append(list(items))
         return ends[0], ends[1]
 
     def _check_gradient(self, grad: Entry, where: str) -> None:
+        _only_known(grad, where, _GRADIENT)
         inputs = {one["name"] for one in self._need(grad, "inputs", where)}
         if not inputs <= set(self.train_net_in_names):
             raise ValueError(f"FLYamlData init failed: {where} has undefined inputs "
@@ -66,6 +85,7 @@ class FLYamlData:
         self.features = dataset.get("features", [])
         self.labels = dataset.get("labels", [])
         hyper = self.yaml_data.get("hyper_parameters") or {}
+        _only_known(hyper, "'hyper_parameters'")
         self.epochs = hyper.get("epochs", 1)
         self.batch_size = hyper.get("batch_size", 1)
         self.is_eval = hyper.get("is_eval", False)
@@ -74,6 +94,15 @@ class FLYamlData:
             if scheme not in ("label_dp", "embedding_dp"):
                 raise ValueError(f"FLYamlData init failed: unknown privacy scheme {scheme}.")
             setattr(self, f"{scheme}_eps", _eps(scheme, values))
+
+
+def _only_known(place: Entry, where: str, known: frozenset[str] | None = None) -> None:
+    """Refuse keys that nobody would read."""
+    for name in place:
+        if name not in (known or _KNOWN[where]):
+            near = difflib.get_close_matches(str(name), known or _KNOWN[where], 1)
+            hint = f", did you mean '{near[0]}'?" if near else ""
+            raise ValueError(f"FLYamlData init failed: unknown field '{name}' in {where}{hint}")
 
 
 def _read(path: str) -> Entry:

@@ -80,6 +80,7 @@ class Spent:
         """What the rounds cost together, by Rényi divergences (Mironov 2017; conversion of Canonne et al. 2020)."""
         if not self._rounds:
             return 0.0
-        return max(0.0, min(sum(count * plan.divergence(order, size, clients) for (plan, size, clients), count
-                                in self._rounds.items())
-                            + log((order - 1) / order) - (log(delta) + log(order)) / (order - 1) for order in _ORDERS))
+        cheapest: float = min(sum(count * plan.divergence(order, size, clients) for (plan, size, clients), count
+                                  in self._rounds.items())
+                              + log((order - 1) / order) - (log(delta) + log(order)) / (order - 1) for order in _ORDERS)
+        return max(0.0, cheapest)
