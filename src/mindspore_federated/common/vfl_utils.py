@@ -30,7 +30,6 @@ class FLYamlData:
         self.role = self._need(self.yaml_data, "role", "the file")
         if self.role not in ("leader", "follower"):
             raise ValueError(f"FLYamlData init failed: role should be 'leader' or 'follower', but got {self.role!r}")
-        _only_known(self.yaml_data, "the file")
         self.model_data: Entry = self._need(self.yaml_data, "model", "the file")
         _only_known(self.model_data, "'model'")
         self.train_net: Entry = self._need(self.model_data, "train_net", "'model'")
@@ -80,6 +79,7 @@ class FLYamlData:
             raise ValueError(f"FLYamlData init failed: 'sens' of {where} should be a name or a number")
 
     def _read_rest(self) -> None:
+        _only_known(self.yaml_data, "the file")             # after what is missing: a misspelled key is told as both
         dataset = self.yaml_data.get("dataset") or {}
         self.dataset_name = dataset.get("name", "")
         self.features = dataset.get("features", [])
