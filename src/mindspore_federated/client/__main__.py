@@ -12,7 +12,6 @@ import argparse
 import os
 import ssl
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 
@@ -96,10 +95,10 @@ def _tls(given: argparse.Namespace) -> ssl.SSLContext | None:
 def _identity(parser: argparse.ArgumentParser, given: argparse.Namespace) -> Identity | None:
     if not given.key:
         return None
-    chain: list[Any] = [getattr(given, name) for name in _CHAIN]
-    if not all(chain):
+    if not all(getattr(given, name) for name in _CHAIN):
         parser.error("--key needs --key-attestation, --equip-cert and --equip-ca-cert")
-    return Identity.load(given.key, *chain, password=os.environ.get("FL_KEY_PASSWORD", "").encode() or None)
+    return Identity.load(given.key, given.key_attestation, given.equip_cert, given.equip_ca_cert,
+                         os.environ.get("FL_KEY_PASSWORD", "").encode() or None)
 
 
 if __name__ == "__main__":
