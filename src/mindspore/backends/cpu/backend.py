@@ -91,13 +91,14 @@ class _Session:
         weights = frozenset(i for i, p in enumerate(graph.parameters) if p.default is not None) - changed
         if self.flags.opt_level >= 1:
             postops.absorb(program, native.plan, weights, self.finite)
-        clustering = Clustering(program, self.flags)
+        given_away = [program.inputs[i] for i in sorted(donated)]
+        clustering = Clustering(program, self.flags, given_away)
         record = graph.attrs.get("record")
         known, updates = (record or ()), (graph.attrs.get("updates", {}) if record else {})
         order = schedule(
             clustering,
             clustering.run(),
-            [program.inputs[i] for i in sorted(donated)],
+            given_away,
             [program.outputs[n] for n in known],
             [program.outputs[n] for n in updates.values()],
         )

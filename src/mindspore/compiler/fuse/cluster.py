@@ -10,6 +10,7 @@ used, and so (at level 3) are cheap values where that moves less memory.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 from mindspore._base import dtype as mstype
 from mindspore.compiler.fuse.domain import Domain, Misfit, chain
@@ -80,9 +81,11 @@ class Cluster:
 
 
 class Clustering:
-    def __init__(self, program: Program, flags: GraphKernelFlags):
+    def __init__(self, program: Program, flags: GraphKernelFlags, overwritten: Sequence[Value] = ()):
+        """`overwritten`: inputs whose memory results may take."""
         self.flags = flags
         self.program = program
+        self._overwritten = {v.id for v in overwritten}
         self.order = {v.id: i for i, v in enumerate(program.values)}
         self._of: dict[int, Cluster] = {}
         self._bases: dict[int, list[Value]] = {}
@@ -157,12 +160,17 @@ class Clustering:
                     break
 
     def _reduced_to_numbers(self, cluster: Cluster) -> Value | None:
-        """The one tensor that a kernel reads, if all it makes are numbers."""
+        """The one tensor that a kernel reads, if all it makes are numbers.
+
+        None of those that are overwritten: the kernel that does so must be the last one to read them, element by element.
+        """
         if cluster.opaque or any(o.shape for o in self.outputs(cluster)):
             return None
         inside = {m.id for m in cluster.members}
         read = {b.id: b for m in cluster.members for b in self.bases(m) if b.id not in inside}
         tensors = [b for b in read.values() if b.shape]
+        if any(b.id in self._overwritten for b in tensors):
+            return None
         return tensors[0] if len(tensors) == 1 and any(m.op == "reduce" for m in cluster.members) else None
 
     def _may_join(self, a: Cluster, b: Cluster) -> bool:
