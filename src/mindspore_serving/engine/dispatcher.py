@@ -6,7 +6,7 @@ import asyncio
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,10 @@ from mindspore_serving.engine.values import Instance
 MAX_ENQUEUED = 10000
 #: seconds after which a request whose deadline has passed is given up even if a worker has it
 _GRACE = 0.05
+
+
+#: of a request's instances
+Answers = asyncio.Future[list[Instance | ServingError]]
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ class Dispatcher:
         self._loop = loop
         self._on_end = on_end
         self._lock = threading.Lock()
-        self._pools: dict[str, dict[int, Pool]] = {}
+        self._pools: dict[str, dict[int, Pool]] = {}  # replaced under the lock, never changed: every request reads it
         self._leaving: set[Pool] = set()
         self._deployments: dict[str, tuple[Deployment, Sequence[int]]] = {}
         self.max_enqueued = MAX_ENQUEUED
@@ -82,8 +86,8 @@ class Dispatcher:
             pool.start([f"extra{number}" for number in range(deployment.workers - len(devices))])
         name, version = deployment.location.name, deployment.location.version or 1
         with self._lock:
-            old = self._pools.setdefault(name, {}).get(version)
-            self._pools[name][version] = pool
+            old = self.versions(name).get(version)
+            self._pools = {**self._pools, name: {**self.versions(name), version: pool}}
             self._deployments[name] = (deployment, devices)
         if old is not None:
             self._retire(old)
@@ -93,8 +97,7 @@ class Dispatcher:
         """From now on servables are loaded when they are asked for, within so many bytes."""
 
         def running() -> dict[str, list[Pool]]:
-            with self._lock:
-                return {name: list(versions.values()) for name, versions in self._pools.items()}
+            return {name: list(versions.values()) for name, versions in self._pools.items()}
 
         self.residency = Residency(limit, running, self.withdraw)
         return self.residency
@@ -113,10 +116,10 @@ class Dispatcher:
     def withdraw(self, name: str, version: int = 0, timeout: float = 60.0) -> None:
         """Stop a version (0: all) once its requests are answered."""
         with self._lock:
-            versions = self._pools.get(name, {})
-            chosen = [versions.pop(number) for number in list(versions) if version in (0, number)]
-            if not versions:
-                self._pools.pop(name, None)
+            chosen = [pool for number, pool in self.versions(name).items() if version in (0, number)]
+            kept = {number: pool for number, pool in self.versions(name).items() if pool not in chosen}
+            others = {other: versions for other, versions in self._pools.items() if other != name}
+            self._pools = {**others, name: kept} if kept else others
         for pool in chosen:
             self._retire(pool, timeout)
 
@@ -145,23 +148,19 @@ class Dispatcher:
         self._leaving.discard(pool)
 
     def _pool_ended(self) -> None:
-        with self._lock:
-            running = [pool for versions in self._pools.values() for pool in versions.values()]
+        running = self.pools
         if running and not self.draining and not self._leaving and not any(pool.alive for pool in running):
             self._on_end()
 
     @property
     def pools(self) -> list[Pool]:
-        with self._lock:
-            return [pool for versions in self._pools.values() for pool in versions.values()]
+        return [pool for versions in self._pools.values() for pool in versions.values()]
 
-    def versions(self, name: str) -> dict[int, Pool]:
-        with self._lock:
-            return dict(self._pools.get(name, {}))
+    def versions(self, name: str) -> Mapping[int, Pool]:
+        return self._pools.get(name, {})
 
     def names(self) -> list[str]:
-        with self._lock:
-            return list(self._pools)
+        return list(self._pools)
 
     def stop(self, drain: float = 10.0) -> None:
         self.draining = True
@@ -201,10 +200,23 @@ class Dispatcher:
         found = await asyncio.gather(*[_in_time(put, deadline) for put in puts])
         return [answer for part in found for answer in part]
 
+    def ask(self, spec: Spec, instances: list[Instance], deadline: float | None = None, priority: int = 0) -> Answers:
+        """`infer`, without a task of its own where nothing is waited for but the answers. Cancelled, nobody waits for them."""
+        if not self.draining and self.residency is None and deadline is None and not self.max_seconds:
+            pool, method = self.find(spec)
+            if _share(len(instances), method.batch, pool.alive) >= len(instances):
+                future: Answers = self._loop.create_future()
+                try:
+                    pool.queue.put(Request(spec.method, instances, future, None, priority), self.max_enqueued)
+                    return future
+                except QueueClosed:  # another version has taken its place
+                    pass
+        return self._loop.create_task(self.infer(spec, instances, deadline, priority))
+
     async def _put(
         self, spec: Spec, pool: Pool, instances: list[Instance], deadline: float | None, priority: int
-    ) -> asyncio.Future[list[Instance | ServingError]]:
-        future: asyncio.Future[list[Instance | ServingError]] = self._loop.create_future()
+    ) -> Answers:
+        future: Answers = self._loop.create_future()
         request = Request(spec.method, instances, future, deadline, priority)
         try:
             pool.queue.put(request, self.max_enqueued)
@@ -215,7 +227,7 @@ class Dispatcher:
         return future
 
 
-async def _in_time(answers: asyncio.Future[list[Instance | ServingError]], deadline: float | None) -> list[Instance | ServingError]:
+async def _in_time(answers: Answers, deadline: float | None) -> list[Instance | ServingError]:
     """The answers, if they are there by the deadline; nobody waits for what comes later."""
     if deadline is None:
         return await answers

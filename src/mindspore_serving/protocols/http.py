@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -28,6 +28,15 @@ class TooLarge(ServingError):
 
 class Disconnected(Exception):
     """The client left."""
+
+
+class Reply(NamedTuple):
+    """An answer that is sent at once."""
+
+    data: bytes
+    status: int = 200
+    kind: bytes = JSON
+    headers: list[tuple[bytes, bytes]] = []
 
 
 class Exchange:
@@ -97,6 +106,9 @@ class Exchange:
         )
         await self._send({"type": "http.response.body", "body": data})
 
+    async def reply(self, reply: Reply) -> None:
+        await self.answer(*reply)
+
     async def answer_json(self, value: Any, status: int = 200, headers: list[tuple[bytes, bytes]] | None = None) -> None:
         await self.answer(orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY), status, JSON, headers)
 
@@ -129,6 +141,15 @@ class Application:
         self._routes, self._other, self._limit, self._access = routes, other, limit, access
         self._tracing = Tracing.if_set_up()
         self.active = 0
+
+    @property
+    def access(self) -> Access:
+        return self._access
+
+    @property
+    def traces(self) -> bool:
+        """Whether requests leave spans."""
+        return self._tracing is not None
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         if scope["type"] != "http":

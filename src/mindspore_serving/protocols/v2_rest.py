@@ -10,10 +10,12 @@ import orjson
 from mindspore_serving.engine.dispatcher import Dispatcher
 from mindspore_serving.engine.errors import Kind, ServingError
 from mindspore_serving.engine.threads import in_thread
+from mindspore_serving.engine.values import Instance
 from mindspore_serving.protocols import v2
-from mindspore_serving.protocols.http import Exchange, Handler, retry_after
+from mindspore_serving.protocols.http import JSON, Exchange, Handler, Reply, retry_after
 
-_LENGTH = b"inference-header-content-length"
+#: the header with the size of the JSON part, where binary data follows
+LENGTH = b"inference-header-content-length"
 
 
 def handler(dispatcher: Dispatcher, version: str) -> Handler:
@@ -21,7 +23,7 @@ def handler(dispatcher: Dispatcher, version: str) -> Handler:
         try:
             await _answer(dispatcher, version, exchange)
         except ServingError as error:
-            await exchange.answer_json({"error": error.message}, error.kind.http, retry_after(error))
+            await exchange.reply(refusal(error))
 
     return answer
 
@@ -70,16 +72,31 @@ async def _model(dispatcher: Dispatcher, exchange: Exchange, name: str, version:
 
 
 async def _infer(dispatcher: Dispatcher, exchange: Exchange, name: str, version: str) -> None:
-    spec = v2.spec_of(dispatcher, name, version)
-    pool, method = dispatcher.find(spec)
-    request, tensors = _request(await exchange.body(), exchange.header(_LENGTH))
-    instances, batched = v2.instances_of(method, tensors)
-    answers = await dispatcher.infer(spec, instances, *v2.when(_parameters(request)))
-    outputs = _chosen(request, v2.tensors_of(method, answers, batched))
-    head: dict[str, Any] = {"model_name": name, "model_version": str(pool.location.version or 1)}
-    if "id" in request:
-        head["id"] = request["id"]
-    await _reply(exchange, head, outputs)
+    asked = Asked(dispatcher, name, version, await exchange.body(), exchange.header(LENGTH))
+    await exchange.reply(asked.reply(await dispatcher.infer(*asked.order)))
+
+
+class Asked:
+    """A request to infer. `order`: what the dispatcher is given."""
+
+    def __init__(self, dispatcher: Dispatcher, name: str, version: str, body: bytes, length: bytes | None) -> None:
+        spec = v2.spec_of(dispatcher, name, version)
+        self._name = name
+        self._pool, self._method = dispatcher.find(spec)
+        self._request, tensors = _request(body, length)
+        instances, self._batched = v2.instances_of(self._method, tensors)
+        self.order = (spec, instances, *v2.when(_parameters(self._request)))
+
+    def reply(self, answers: list[Instance | ServingError]) -> Reply:
+        outputs = _chosen(self._request, v2.tensors_of(self._method, answers, self._batched))
+        head: dict[str, Any] = {"model_name": self._name, "model_version": str(self._pool.location.version or 1)}
+        if "id" in self._request:
+            head["id"] = self._request["id"]
+        return _reply(head, outputs)
+
+
+def refusal(error: ServingError) -> Reply:
+    return Reply(orjson.dumps({"error": error.message}), error.kind.http, JSON, retry_after(error))
 
 
 def _request(body: bytes, length: bytes | None) -> tuple[dict[str, Any], list[v2.Tensor]]:
@@ -159,7 +176,7 @@ def _chosen(request: dict[str, Any], outputs: list[v2.Tensor]) -> list[tuple[v2.
     return [(known[item["name"]], bool(_parameters(item).get("binary_data", default))) for item in wanted]
 
 
-async def _reply(exchange: Exchange, head: dict[str, Any], outputs: list[tuple[v2.Tensor, bool]]) -> None:
+def _reply(head: dict[str, Any], outputs: list[tuple[v2.Tensor, bool]]) -> Reply:
     described, parts = [], []
     for tensor, binary in outputs:
         entry: dict[str, Any] = {"name": tensor.name, "datatype": tensor.datatype, "shape": list(tensor.array.shape)}
@@ -172,7 +189,6 @@ async def _reply(exchange: Exchange, head: dict[str, Any], outputs: list[tuple[v
         described.append(entry)
     data = orjson.dumps({**head, "outputs": described})
     if not parts:
-        await exchange.answer(data)
-        return
-    headers = [(_LENGTH, str(len(data)).encode())]
-    await exchange.answer(b"".join([data, *parts]), 200, b"application/octet-stream", headers)
+        return Reply(data)
+    headers = [(LENGTH, str(len(data)).encode())]
+    return Reply(b"".join([data, *parts]), 200, b"application/octet-stream", headers)

@@ -34,6 +34,7 @@ from mindspore_serving.protocols import (
     v2_rest,
 )
 from mindspore_serving.protocols.access import Access, GrpcKeys
+from mindspore_serving.protocols.direct import DirectProtocol
 from mindspore_serving.protocols.tracing import GrpcTracing, Tracing
 from mindspore_serving.server.config import SSLConfig, Wanted, split_address
 
@@ -157,7 +158,9 @@ class Host:
             listening = _listen(host, port)
         except OSError as error:
             raise RuntimeError(f"{failed}: {error.strerror}") from None
-        opened = _HttpServer(self.application(limit << 20, access), listening, secure)
+        application = self.application(limit << 20, access)
+        protocol = "httptools" if application.traces else DirectProtocol.made_for(self.dispatcher, access, limit << 20)
+        opened = _HttpServer(application, protocol, listening, secure)
         self._wait(opened.start())
         return opened
 
@@ -287,10 +290,12 @@ def _ssl_context(config: SSLConfig) -> ssl.SSLContext:
 class _HttpServer:
     """uvicorn on a socket that is bound already."""
 
-    def __init__(self, application: http.Application, listening: socket.socket, secure: ssl.SSLContext | None) -> None:
+    def __init__(
+        self, application: http.Application, protocol: Any, listening: socket.socket, secure: ssl.SSLContext | None
+    ) -> None:
         config = uvicorn.Config(
             application,
-            http="httptools",
+            http=protocol,
             lifespan="off",
             log_level="warning",
             access_log=False,
