@@ -141,7 +141,10 @@ class Importer:
             return [Held(variable=node.name)] if node.op == "VarHandleOp" else [self._weight(node.name)]
         if node.op == "ReadVariableOp":
             return [self._weight(inputs[0].variable or "?")]
-        found = self.rules[node.op](use)
+        try:
+            found = self.rules[node.op](use)
+        except (IndexError, KeyError):  # rules take the inputs that an operation has by definition
+            raise ValueError(f"the node '{node.name}' ({node.op}) lacks an input or an attribute that it must have") from None
         return found if isinstance(found, list) else [found]
 
     def _weight(self, name: str) -> Held:
