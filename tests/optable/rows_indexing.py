@@ -4,7 +4,7 @@ import numpy as np
 from table import FLOAT, NUMBER, Fixed, ints, plus, positive, real, row, spread
 
 import mindspore as ms
-from mindspore import Tensor
+from mindspore import Tensor, ops
 
 X, U = real(4, 3), positive(2, 3)
 V = real(5)
@@ -196,11 +196,18 @@ row(
 row("mint.index_add", updated(np.add), X, SPARSE, U, call=lambda f, x, i, u: f(x, 0, i, u))
 row("index_copy", updated(lambda a, b: b), X, SPARSE, U, call=lambda f, x, i, u: f(x, 0, i, u))
 row(
-    "index_fill IndexFill() Tensor.index_fill",
+    "index_fill Tensor.index_fill",
     lambda x, i: updated(lambda a, b: b)(x, i, np.full((2, 3), 2.5)),
     X,
     SPARSE,
     call=lambda f, x, i: f(x, 0, i, 2.5),
+)
+row(
+    "IndexFill()",
+    lambda x, i: updated(lambda a, b: b)(x, i, np.full((2, 3), 2.5)),
+    X,
+    SPARSE,
+    call=lambda f, x, i: f(x, 0, i, ops.cast(Tensor(2.5), x.dtype)),
 )
 row(
     "IndexPut(1)",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mindspore_federated.client.training import batches, checked_samples
+from mindspore_federated.client.samples import batches, checked_samples
 from mindspore_federated.server.features import Arrays
 
 if TYPE_CHECKING:

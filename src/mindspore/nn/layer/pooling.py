@@ -223,11 +223,11 @@ class AvgPool3d(_AvgPool):
 
 
 class _AvgPoolExt(Cell):
-    """A stride of None is the window's size, which functions of `ops` do not take at their front door."""
+    """A stride of None is the window's size."""
 
-    def __init__(self, *options: Any):
+    def __init__(self, kernel_size: Any, stride: Any, *options: Any):
         super().__init__()
-        self.options = options
+        self.options = (kernel_size, kernel_size if stride is None else stride, *options)
 
 
 class AvgPool1dExt(_AvgPoolExt):
@@ -264,7 +264,7 @@ class AvgPool2dExt(_AvgPoolExt):
         self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
         count_include_pad: bool = True, divisor_override: int | None = None,
     ):  # fmt: skip
-        super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+        super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override or 0)
 
     def construct(self, input: Tensor) -> Any:
         return pooling.avg_pool2d(input, *self.options)
@@ -284,7 +284,7 @@ class AvgPool3dExt(_AvgPoolExt):
         self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
         count_include_pad: bool = True, divisor_override: int | None = None,
     ):  # fmt: skip
-        super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+        super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override or 0)
 
     def construct(self, input: Tensor) -> Any:
         return pooling.avg_pool3d(input, *self.options)
