@@ -310,3 +310,18 @@ def test_a_child_process_has_the_values_of_what_waits(device):
 def test_operations_run_at_once_where_that_is_asked_for(device):
     devices.use(DeferringCpu("CPU", blocking=True))
     assert not pending(Tensor(random(4)) * 2)
+
+
+@pytest.mark.parametrize("device", ["host"], indirect=True)
+def test_values_that_are_tested_do_not_have_all_the_others_computed(device):
+    """Labels that come by a cast are looked at while the network's results go on waiting."""
+    x, labels = ops.tanh(Tensor(random(4, 3))), Tensor(np.array([[0, 2, 1, 0]], np.int64))
+    loss = ops.cross_entropy(x, ops.cast(labels.reshape(-1), ms.int32))
+    assert pending(loss) and pending(x)
+    with pytest.raises((ValueError, IndexError), match="9"):
+        ops.cross_entropy(x, ops.cast(labels.reshape(-1) + 7, ms.int32))
+    many = labels.reshape(-1)
+    for _ in range(12):
+        many = many + 1
+    with pytest.raises((ValueError, IndexError), match=r"1[234]"):
+        ops.cross_entropy(x, ops.cast(many, ms.int32))

@@ -45,6 +45,9 @@ MANY_NEW = 16
 #: elements up to which an operation that comes alone is left to NumPy
 SMALL = 1 << 14
 
+#: operations that a value may need to be computed by itself, while all else goes on waiting
+FEW = 8
+
 _HOST = object()  # of a kind of operation: it cannot be compiled
 _UNKNOWN = object()
 
@@ -192,6 +195,8 @@ class Trace:
         self.constants: set[int] = set()  # which inputs are numbers that the user gave
         self._numbers: dict[int, int] = {}  # id of an array in `inputs`, which holds it -> number
         self.results: list[weakref.ref] = []
+        self._makers: list[int] = []  # of each result: the number of the step that gives it
+        self._firsts: list[int] = []  # of each step: the number of its first result
 
     def add(self, operation: Operation, arrays: Sequence[Any]) -> list[DeferredArray]:
         with self._lock:
@@ -206,7 +211,36 @@ class Trace:
             first = len(self.results)
             made = [DeferredArray(kind, self, number) for number, kind in enumerate(operation.outputs, first)]
             self.results += map(weakref.ref, made)
+            self._firsts.append(first)
+            self._makers += [len(self.steps) - 1] * len(made)
             return made
+
+    def look(self, array: DeferredArray) -> Any:
+        """The value of a result: computed by itself where few operations lead to it, so that the others can go on waiting."""
+        with self._lock:
+            needed = self._leading_to(array.number) if array._trace is self else None
+            if needed is None:
+                return array.value
+            known: dict[int, Any] = {-1 - i: a for i, a in enumerate(self.inputs)}
+            for at in needed:
+                operation, numbers = self.steps[at]
+                found = operation.alone(self._engine.backend)(*[known[n] for n in numbers])
+                known.update(enumerate(found, self._firsts[at]))
+            return known[array.number]
+
+    def _leading_to(self, number: int) -> list[int] | None:
+        """The steps that a result needs, in order; None where they are many."""
+        needed: set[int] = set()
+        open_ends = [number]
+        while open_ends:
+            end = open_ends.pop()
+            if end < 0 or self._makers[end] in needed:
+                continue
+            needed.add(self._makers[end])
+            if len(needed) > FEW:
+                return None
+            open_ends += self.steps[self._makers[end]][1]
+        return sorted(needed)
 
     def _number(self, array: Any) -> int:
         """The number of an array from outside."""
@@ -307,8 +341,11 @@ class Engine:
         """Test what the values of arguments must satisfy: on the host now, on an accelerator with all that is noted."""
         for requirement in prim.requirements(*args):
             subject = args[requirement.argument]
-            if not isinstance(subject, TensorBase) or type(subject._data) is np.ndarray or self.device.is_host:
-                requirement.enforce(np.asarray(getattr(subject, "_data", subject)))
+            data = getattr(subject, "_data", subject)
+            if type(data) is DeferredArray and self.device.is_host:
+                requirement.enforce(np.asarray(data._trace.look(data) if data._trace is not None else data.value))
+            elif not isinstance(subject, TensorBase) or type(data) is np.ndarray:
+                requirement.enforce(np.asarray(data))
             elif 0 not in subject._data.shape:
                 bad, worst = self.forward(Violation(requirement.test), (subject,))
                 self.device.reports.add(bad._data, _late(requirement, worst._data, _line_of_user()))
