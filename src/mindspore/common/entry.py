@@ -44,6 +44,8 @@ class Entry:
         self.scalar_outputs = _scalar_outputs(traced)
         self.guards = Guards(traced)
         self.device = devices.accelerator()
+        #: whether operations of the host may wait to be run when it is called
+        self.after_operations = self.device is None and devices.deferring() is not None
         self.recursive = any(isinstance(n.op, Call) for g in traced.graph.all_graphs() for n in g.nodes())
         options = driver.Options(level, path)
         self.answers = [q.answer for q in traced.questions]  # the values and shapes it is made for
@@ -60,7 +62,9 @@ class Entry:
 
     def run_plain(self, tensors: list[Any]) -> Any:
         """Run the graph on the tensors found in the arguments."""
-        arrays = self._arrays(self._settled(tensors))
+        if self.after_operations:
+            self._settle(tensors)
+        arrays = self._arrays(tensors)
         if self.device is not None:
             self.device.reports.check(wait=False)
             if not self.device.holds(arrays):
@@ -97,7 +101,8 @@ class Entry:
 
     def repeat(self, batches: list[list[Any]]) -> Any:
         """Run the graph on the tensors of each batch, one after the other; the result of the last run."""
-        batches = [self._settled(batch) for batch in batches]
+        for batch in batches if self.after_operations else ():
+            self._settle(batch)
         arrays = self._arrays(batches[0])
         self._copy_what_others_hold(arrays)
         others = arrays[self.traced.arguments :]
@@ -143,14 +148,11 @@ class Entry:
             if isinstance(holder, TensorBase):
                 holder._data = self.device.place(holder._data)
 
-    def _settled(self, tensors: list[Any]) -> list[Any]:
-        """The tensors; where operations of the host wait to be run, they and the weights are plain arrays from now on, of which
-        can be told who else holds them."""
-        if self.device is None and devices.deferring() is not None:
-            for holder in (*tensors, *self.traced.weights):
-                if isinstance(holder, TensorBase) and type(holder._data) is not np.ndarray:
-                    holder._data = devices.on_host(holder._data)
-        return tensors
+    def _settle(self, tensors: list[Any]) -> None:
+        """Have what waits computed: tensors and weights are plain arrays from now on, of which can be told who else holds them."""
+        for holder in (*tensors, *self.traced.weights):
+            if isinstance(holder, TensorBase) and type(holder._data) is not np.ndarray:
+                holder._data = devices.on_host(holder._data)
 
     def finish(self, outputs: Any) -> Any:
         """Raise what the graph reported, or store new parameter values and rebuild the result."""

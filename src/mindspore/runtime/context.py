@@ -28,7 +28,7 @@ from mindspore.runtime.sharding import sharding_options
 
 #: settings that compiled graphs depend on
 _COMPILED_FOR = ("backend", "device_target", "device_id", "graph_kernel_flags", "runtime_num_threads", "jit_syntax_level",
-                 "deterministic")  # fmt: skip
+                 "deterministic", "pynative_deferred")  # fmt: skip
 
 
 #: settings that choose the device

@@ -15,6 +15,7 @@ import sys
 import types
 from typing import Any, NamedTuple
 
+_PRIVATE = re.compile(r"\b__\w+")  # or a name of Python's own
 _CONDITION = re.compile(r"#\s*@jit\.cond:\s*(True|False)\b")
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -61,7 +62,8 @@ def _functions_in(text: str) -> dict[int, list[FunctionNode]]:
     """The functions of a file by the line they begin in; none where it is not Python."""
     try:
         tree = ast.parse(text)
-        _mangle(tree, "")
+        if any(not name.endswith("__") for name in _PRIVATE.findall(text)):
+            _mangle(tree, "")
         if "@jit.cond" in text:
             _settle_conditions(tree, text.splitlines())
         return _functions_by_line(tree)
