@@ -17,6 +17,9 @@ from mindspore_serving.engine.channel import Channel, Closed
 from mindspore_serving.engine.environment import child_environment
 from mindspore_serving.engine.introduction import introduce
 
+#: seconds in which agents that are killed must be gone
+_ENDING = 10.0
+
 
 def _local_host(hosts: list[str]) -> str:
     """The machine of the rank table that this is: one whose address can be bound here."""
@@ -46,6 +49,7 @@ class Starter:
         self._left, self._keeps_process = restarts, keeps_process
         self._agents: list[subprocess.Popen[bytes]] = []
         self._ready, self._stopping = threading.Event(), threading.Event()
+        self._watching: threading.Thread | None = None
         self._failure = ""
         self._attempt = -1
         self._ranks: list[int] = []
@@ -75,15 +79,17 @@ class Starter:
             raise
         self._start(config)
         threading.Thread(target=self._listen, name="distributed worker", daemon=True).start()
-        watching = threading.Thread(target=self._watch, name="watch agents", daemon=not self._keeps_process)
-        watching.start()
+        self._watching = threading.Thread(target=self._watch, name="watch agents", daemon=not self._keeps_process)
+        self._watching.start()
         while not self._ready.wait(0.1):
-            if not watching.is_alive():
+            if not self._watching.is_alive():
                 raise RuntimeError(self._failure or "Fail to start agents because of Ctrl+C")
 
     def stop(self) -> None:
-        """Agents end soon."""
+        """End the agents, and wait for it."""
         self._stopping.set()
+        if self._watching is not None:
+            self._watching.join(_ENDING)
 
     def _start(self, config: dict[str, Any]) -> None:
         self._attempt = config["attempt"]
