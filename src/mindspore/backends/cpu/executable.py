@@ -11,7 +11,6 @@ hands and yet a loop allocates nothing.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import sys
 import threading
@@ -410,8 +409,9 @@ class CpuExecutable:
         """`own`: only the caller refers to the arrays of `kept_inputs`; what was made from them lasts until they are touched."""
         instance = self._any_instance()
         try:
-            # while it is in use, nobody takes back the memory of what is kept
-            with instance.kept if self.kept_inputs else contextlib.nullcontext():
+            if not self.kept_inputs:
+                return self._run(instance, arrays, own)
+            with instance.kept:  # while it is in use, nobody takes back the memory of what is kept
                 return self._run(instance, arrays, own)
         finally:
             self._give_back(instance)
