@@ -210,8 +210,8 @@ class Table:
                 cells.append(f"{found['ms']:.2f}{'*' if found.get('noisy') else ''}{best} ({found['first']:.1f} s)")
             else:
                 cells.append("failed" if found.get("error") else "–")
-        others = [r["ms"] for n, r in results.items() if n != "ours" and "ms" in r]
-        ours = results.get("ours", {}).get("ms")
+        others = [r["ms"] for n, r in results.items() if not n.startswith("ours") and "ms" in r]
+        ours = min((r["ms"] for n, r in results.items() if n.startswith("ours") and "ms" in r), default=None)
         ratio = f"{min(others) / ours:.2f} x" if ours and others else "–"
         return f"| {label} | " + " | ".join(cells) + f" | {ratio} |"
 
