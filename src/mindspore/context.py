@@ -230,13 +230,19 @@ def reset_auto_parallel_context() -> None:
 
 
 def set_ps_context(**kwargs: Any) -> None:
-    """Parameter-server settings; stored for scripts that set them.
+    """Parameter-server settings; stored for scripts that set them. Nothing acts on `enable_ps`, and setting it says so.
 
     Examples:
         >>> ms.set_ps_context(enable_ps=False)
         >>> ms.get_ps_context("enable_ps")
         False
     """
+    if kwargs.get("enable_ps"):
+        warnings.warn(
+            "set_ps_context: 'enable_ps' has no effect here: weights are trained by every process. For tables on servers use "
+            "mindspore.parallel.ServedTable.",
+            stacklevel=2,
+        )
     _contexts.current().section("parameter_server", {}).update(kwargs)
 
 

@@ -191,3 +191,15 @@ def test_threads_of_one_context_are_not_those_of_others():
     with LOCAL(runtime_num_threads=before + 1, backend="cpu"):
         total = ms.jit(lambda x: (x * x).sum())(Tensor(np.ones(1 << 16, np.float32)))
     assert float(total) == 1 << 16 and openmp.threads() == before
+
+
+def test_a_parameter_server_that_is_not_there_is_named():
+    with pytest.warns(UserWarning, match="enable_ps"):
+        ms.set_ps_context(enable_ps=True)
+    try:
+        assert ms.get_ps_context("enable_ps") is True
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            ms.set_ps_context(enable_ps=False)
+    finally:
+        ms.reset_ps_context()
