@@ -5,7 +5,7 @@
     7 bytes: the mode, "AES-GCM", or "UDF-ENC" for a user's own function (which writes what it likes for the blocks)
     "ENCRYPT"
 
-The AES-GCM blocks are those of `mindspore._base.aes`.
+The AES-GCM blocks are those of `mindspore._base.ciphers`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import struct
 from typing import IO
 
-from mindspore._base import aes
+from mindspore._base import ciphers
 
 from .config import Mode, _get_dec_mode, _get_enc_key
 from .layout import MIN_FILE_SIZE
@@ -33,8 +33,8 @@ def _mode_name(mode: Mode) -> bytes:
 def decrypt_block(block: bytes, key: str) -> bytes:
     """The content of one AES-GCM block; RuntimeError when the key is wrong or the block was altered."""
     try:
-        content, end = aes.decrypt_block(memoryview(block), 0, key.encode("utf-8"))
-    except aes.WrongKeyError:
+        content, end = ciphers.decrypt_block(memoryview(block), 0, key.encode("utf-8"))
+    except ciphers.WrongKeyError:
         raise RuntimeError(_WRONG_KEY) from None
     if end != len(block):
         raise RuntimeError(_WRONG_KEY)
@@ -46,8 +46,8 @@ def encrypt_stream(source: IO[bytes], size: int, target: IO[bytes], key: str, mo
     if callable(mode):
         mode(source, size, target, key)
     else:
-        while data := source.read(aes.BLOCK):
-            block = aes.encrypt_block(data, key.encode("utf-8"))
+        while data := source.read(ciphers.BLOCK):
+            block = ciphers.encrypt_block(data, key.encode("utf-8"))
             target.write(_BLOCK_LENGTH.pack(len(block)) + block)
     target.write(_BLOCK_LENGTH.pack(0) + _mode_name(mode) + END_FLAG)
 

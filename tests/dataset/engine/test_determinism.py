@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import mindspore as ms
 import mindspore.dataset as ds
 from mindspore.dataset.opt import RULES
 from mindspore.dataset.settings import DEFAULT_SEED, change
@@ -127,6 +128,21 @@ def test_rules_do_not_change_rows(rule):
         ds.config.set_optimizer_rule(rule, True)
 
 
+@pytest.mark.parametrize("step", [0, 1, 2, 3])
+def test_init_step_of_a_generator_without_length(step):
+    """Whole epochs are skipped where only a run tells how long one is, and the size stays that of an epoch."""
+
+    def generate():
+        yield from range(4)
+
+    data = ds.GeneratorDataset(generate, ["x"]).batch(2)
+    every = [[0, 1], [2, 3]] * 2
+    data.set_init_step(step)
+    assert data.get_dataset_size() == 2
+    iterator = data.create_tuple_iterator(num_epochs=2, output_numpy=True)
+    assert [x.tolist() for _ in range(2 - step // 2) for (x,) in iterator] == every[step:]
+
+
 def test_init_step_starts_in_the_middle():
     data = ds.NumpySlicesDataset(np.arange(10), "x", shuffle=False).batch(2)
     data.set_init_step(7)
@@ -151,3 +167,20 @@ def test_debug_mode_repeats_itself_without_a_seed():
     finally:
         ds.config.set_debug_mode(False)
     assert orders[0] == orders[1] != list(range(50))
+
+
+@pytest.mark.parametrize("run", ["train", "fit", "eval"])
+def test_debug_mode_refuses_sinking(run):
+    """A pipeline in debug mode is stepped through in the calling thread and feeds no queue."""
+    net = ms.nn.Dense(2, 1)
+    model = ms.Model(net, ms.nn.MSELoss(), ms.nn.SGD(net.trainable_params()), metrics={"loss"})
+    data = ds.NumpySlicesDataset((np.ones((4, 2), np.float32), np.ones((4, 1), np.float32)), ["x", "y"]).batch(2)
+    calls = {"train": lambda: model.train(1, data, dataset_sink_mode=True),
+             "fit": lambda: model.fit(1, data, data, valid_dataset_sink_mode=True),
+             "eval": lambda: model.eval(data, dataset_sink_mode=True)}  # fmt: skip
+    ds.config.set_debug_mode(True)
+    try:
+        with pytest.raises(ValueError, match="turn off sink mode"):
+            calls[run]()
+    finally:
+        ds.config.set_debug_mode(False)

@@ -337,3 +337,16 @@ def test_functions_that_no_file_can_hold_are_tuned_without_one():
         assert [int(x) for (x,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)] == [2, 3, 4]
     finally:
         ds.config.set_enable_autotune(False)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_file_that_vanishes_is_an_error_of_the_pipeline(tmp_path, workers):
+    """Not a bare FileNotFoundError of some thread: the user's loop catches RuntimeError whatever fails in a pipeline."""
+    (tmp_path / "a").mkdir()
+    for name in ("0.png", "1.png"):
+        ds.vision.write_png(str(tmp_path / "a" / name), np.zeros((2, 2, 3), np.uint8))
+    data = ds.ImageFolderDataset(str(tmp_path), num_parallel_workers=workers, shuffle=False)
+    data.get_dataset_size()
+    (tmp_path / "a" / "1.png").unlink()
+    with pytest.raises(RuntimeError, match=r"Failed to open file: .*1\.png: No such file"):
+        list(data)

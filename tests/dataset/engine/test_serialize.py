@@ -59,10 +59,70 @@ def test_pipeline_goes_through_json(text, tmp_path):
     change(seed=DEFAULT_SEED)
 
 
-def test_python_functions_are_not_restored(text):
-    form = ds.serialize(ds.TextFileDataset(text).map(lambda x: x))
-    with pytest.raises(ValueError, match="cannot be restored"):
+class Watch(ds.DSCallback):
+    def ds_begin(self, context):
+        """Nothing."""
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda text: text.map(lambda x: x),
+        lambda text: text.filter(lambda x: True),
+        lambda text: text.batch(2, per_batch_map=lambda x, info: x),
+        lambda text: text.batch(lambda info: 2),
+        lambda text: text.bucket_batch_by_length(["text"], [3], [2, 2], lambda x: len(str(x))),
+        lambda text: text.sync_wait("step", callback=print),
+        lambda text: text.map(ds.text.Truncate(3), callbacks=Watch()),
+    ],
+)
+def test_python_functions_are_not_restored(text, make):
+    """A pipeline without the function would give other rows, silently."""
+    form = ds.serialize(make(ds.TextFileDataset(text)))
+    with pytest.raises(RuntimeError, match=r"unsupported operation type.*cannot be restored"):
         ds.deserialize(form)
+
+
+def folder_of_images(path):
+    for label in "ab":
+        (path / label).mkdir()
+        for i in range(2):
+            image = np.full((4 + i, 5, 3), 40 * i, np.uint8)
+            vision.write_png(str(path / label / f"{i}.png"), image)
+    return ds.ImageFolderDataset(str(path), shuffle=False, num_parallel_workers=3, decode=True)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda data: data.map(vision.Resize((2, 3)), "image", num_parallel_workers=5).batch(3, True, num_parallel_workers=2),
+        lambda data: data.padded_batch(2, True, 3, pad_info={"image": ([8, 9, 3], 7), "label": None}),
+        lambda data: data.padded_batch(4, pad_info={"image": ([None, 9, None], np.uint8(2))}),
+        lambda data: data.project("image").bucket_batch_by_length(["image"], [5], [1, 2], pad_info={"image": ([6, 5, 3], 1)}),
+        lambda data: data.map(vision.Resize((3, 2)), "image", cache=ds.DatasetCache(1, 5)),
+        lambda data: data.sync_wait("step", 3),
+    ],
+)
+def test_every_argument_goes_through_json(tmp_path, make):
+    ds.config.set_seed(5)
+    data = make(folder_of_images(tmp_path))
+    form = ds.serialize(data)
+    again = ds.deserialize(form)
+    assert ds.serialize(again) == form
+    if not data.is_sync():
+        assert rows(again) == rows(data)
+    change(seed=DEFAULT_SEED)
+
+
+def test_samplers_of_joined_data_and_queues_go_through_json(tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "one").mkdir()
+    joined = folder_of_images(tmp_path / "one").concat(folder_of_images(tmp_path / "other"))
+    joined.use_sampler(ds.DistributedSampler(3, 1, shuffle=False))
+    again = ds.deserialize(ds.serialize(joined))
+    assert rows(again) == rows(joined)
+    sent = joined.device_que(send_epoch_end=False, queue_name="door")
+    assert ds.serialize(ds.deserialize(ds.serialize(sent))) == ds.serialize(sent)
 
 
 def test_samplers_go_through_json(tmp_path):

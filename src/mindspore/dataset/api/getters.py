@@ -23,7 +23,7 @@ class Getters:
     _input_indexs: Any
 
     def get_dataset_size(self) -> int:
-        """Rows (or batches) in one epoch.
+        """Rows (or batches) in one epoch, wherever iteration begins.
 
         Examples:
             >>> ds.NumpySlicesDataset([1, 2, 3]).batch(2).get_dataset_size()
@@ -31,11 +31,7 @@ class Getters:
         """
         if self.dataset_size is None:
             self.dataset_size = self._node.size(count_rows)
-        size = self.dataset_size or 0
-        return size - self.get_init_step() % max(size, 1)
-
-    def get_init_step(self) -> int:
-        return 0
+        return self.dataset_size or 0
 
     def get_batch_size(self) -> int:
         """Rows joined in one batch: 1 without a batch, -1 when it changes.

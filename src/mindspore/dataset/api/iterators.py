@@ -66,7 +66,7 @@ class Iterator:
     def _start_at_init_step(self) -> None:
         step = self.ori_dataset.get_init_step()
         if step:
-            size = self.ori_dataset._node.size() or self.ori_dataset.get_dataset_size()
+            size = max(self.ori_dataset.get_dataset_size(), 1)
             self._position = [step // size, step % size]
             self._runtime_context.start_at(*self._position)
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import inspect
 import json
-import logging
 import os
 from collections.abc import Callable
 from typing import Any
 
 from mindspore.dataset import samplers
-from mindspore.dataset._check import check_type
+from mindspore.dataset._check import check_type, worker_limit
+from mindspore.dataset.api.cache import DatasetCache
 from mindspore.dataset.api.dataset import Dataset
+from mindspore.dataset.api.operations import ConcatDataset
 from mindspore.dataset.ir.node import number, tree_text
 from mindspore.dataset.opt import applied
 from mindspore.dataset.runtime.build import build
@@ -23,8 +24,6 @@ from mindspore.dataset.runtime.chain import plan
 from mindspore.dataset.runtime.context import RunContext
 from mindspore.dataset.samplers import Shuffle
 from mindspore.dataset.samplers.builtin import SHUFFLE_MODES
-
-_log = logging.getLogger("mindspore.dataset")
 
 
 def serialize(dataset: Dataset, json_filepath: str = "") -> dict:
@@ -45,7 +44,7 @@ def deserialize(input_dict: dict | None = None, json_filepath: str | None = None
 
     Raises:
         ValueError: if it does not describe a pipeline that can be made.
-        RuntimeError: if a source's files cannot be read.
+        RuntimeError: if a source's files cannot be read, or if it held Python code, which JSON does not.
 
     Examples:
         >>> data = ds.FakeImageDataset(num_images=4, image_size=(2, 3, 3), num_classes=2).batch(2)
@@ -157,7 +156,9 @@ def _source(kind: str, form: dict[str, Any]) -> Dataset:
             arguments["sampler"] = _sampler(value)
         elif key == "shuffle":
             arguments["shuffle"] = _shuffle(value)
-        elif name in accepted and value not in _NOT_GIVEN and name != "num_parallel_workers":
+        elif name == "num_parallel_workers":
+            arguments[name] = _workers(form)
+        elif name in accepted and value not in _NOT_GIVEN:
             arguments[name] = value
     if arguments.get("num_samples") == 0:
         arguments["num_samples"] = None
@@ -216,6 +217,8 @@ _SAMPLERS: dict[str, Callable[[dict, int | None], Any]] = {
 def _map(children: list[Dataset], form: dict) -> Dataset:
     from mindspore.dataset.transforms.transform import transform_from_json
 
+    if form.get("callback"):
+        raise _holds_python("Map", f"the callback {form['callback'][0]}")
     operations = []
     for entry in form["operations"]:
         if (
@@ -223,38 +226,88 @@ def _map(children: list[Dataset], form: dict) -> Dataset:
             and entry.get("tensor_op_params") is None
             and "is_python_front_end_op" not in entry
         ):
-            raise ValueError(f"Invalid operation, the Python function {entry['tensor_op_name']!r} cannot be restored.")
+            raise _holds_python("Map", f"the Python function {entry['tensor_op_name']!r}")
         operations.append(transform_from_json(entry["tensor_op_name"], entry.get("tensor_op_params") or {}))
     inputs, outputs = form.get("input_columns") or None, form.get("output_columns") or None
-    return children[0].map(operations, inputs, outputs)
+    return children[0].map(operations, inputs, outputs, _workers(form))
 
 
 def _batch(children: list[Dataset], form: dict) -> Dataset:
-    if "per_batch_map" in form:
-        _log.warning("per_batch_map is a Python function and is not restored.")
-    return children[0].batch(form["batch_size"], form["drop_remainder"])
+    if form.get("per_batch_map"):
+        raise _holds_python("Batch", "per_batch_map")
+    if form["batch_size"] == -1:
+        raise _holds_python("Batch", "a function that gives its size")
+    return children[0].batch(form["batch_size"], form["drop_remainder"], _workers(form))
+
+
+def _padded_batch(children: list[Dataset], form: dict) -> Dataset:
+    padding = _padding(form)
+    return children[0].padded_batch(form["batch_size"], form["drop_remainder"], _workers(form), padding)
 
 
 def _bucket(children: list[Dataset], form: dict) -> Dataset:
+    if form.get("element_length_function"):
+        raise _holds_python("BucketBatchByLength", "element_length_function")
     return children[0].bucket_batch_by_length(
         form["length_dependent_columns"],
         form["bucket_boundaries"],
         form["bucket_batch_sizes"],
         None,
-        None,
+        _padding(form),
         form["pad_to_bucket_boundary"],
         form["drop_remainder"],
     )
 
 
+def _padding(form: dict) -> dict[str, tuple] | None:
+    padding = form.get("pad_info")
+    return None if padding is None else {name: value and tuple(value) for name, value in padding.items()}
+
+
+def _concat(children: list[Dataset], form: dict) -> Dataset:
+    joined = ConcatDataset(children)
+    if form.get("sampler"):
+        joined.use_sampler(_sampler(form["sampler"]))
+    return joined
+
+
+def _cache(children: list[Dataset], form: dict) -> Dataset:
+    """A new cache of the same bounds over the same rows."""
+    data = children[0]
+    data.cache = DatasetCache(form["session_id"], form["size"], form["spilling"])
+    data._use(data._node)
+    return data
+
+
+def _sync_wait(children: list[Dataset], form: dict) -> Dataset:
+    if form.get("callback"):
+        raise _holds_python("SyncWait", "a callback")
+    return children[0].sync_wait(form["condition_name"], form["num_batch"])
+
+
+def _workers(form: dict) -> int | None:
+    """The number of workers; a file of a larger machine gets this machine's own number."""
+    count = form.get("num_parallel_workers")
+    return count if isinstance(count, int) and 1 <= count <= worker_limit() else None
+
+
+def _holds_python(kind: str, what: str) -> RuntimeError:
+    return RuntimeError(
+        f"Invalid data, unsupported operation type: {kind} with {what}, which is Python code and cannot be restored from JSON."
+    )
+
+
 def _not_restored(children: list[Dataset], form: dict) -> Dataset:
-    raise ValueError(f"Invalid operation, {form['op_type']} holds a Python function and cannot be restored from JSON.")
+    kind = form["op_type"]
+    raise RuntimeError(
+        f"Invalid data, unsupported operation type: {kind}, which holds Python code and cannot be restored from JSON."
+    )
 
 
 _OPERATIONS: dict[str, Callable[[list[Dataset], dict], Dataset]] = {
     "Map": _map,
     "Batch": _batch,
-    "PaddedBatch": _batch,
+    "PaddedBatch": _padded_batch,
     "BucketBatchByLength": _bucket,
     "Shuffle": lambda children, form: children[0].shuffle(form["buffer_size"]),
     "Repeat": lambda children, form: children[0].repeat(form["count"]),
@@ -263,9 +316,10 @@ _OPERATIONS: dict[str, Callable[[list[Dataset], dict], Dataset]] = {
     "Project": lambda children, form: children[0].project(form["columns"]),
     "Rename": lambda children, form: children[0].rename(form["input_columns"], form["output_columns"]),
     "Zip": lambda children, form: children[0].zip(tuple(children[1:])),
-    "Concat": lambda children, form: children[0].concat(children[1:]),
-    "Transfer": lambda children, form: children[0],
-    "Cache": lambda children, form: children[0],
+    "Concat": _concat,
+    "Transfer": lambda children, form: children[0].device_que(form["send_epoch_end"], queue_name=form["queue_name"]),
+    "Cache": _cache,
+    "SyncWait": _sync_wait,
     "Filter": _not_restored,
     "FlatMap": _not_restored,
 }

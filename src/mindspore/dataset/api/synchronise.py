@@ -11,7 +11,7 @@ from mindspore.dataset.settings import settings
 
 class Condition:
     def __init__(self, name: str, num_batch: int, callback: Callable | None = None):
-        self.name, self.num_batch, self._callback = name, num_batch, callback
+        self.name, self.num_batch, self.callback = name, num_batch, callback
         self._permits = threading.Semaphore(1)
         self._open = False
 
@@ -21,8 +21,8 @@ class Condition:
 
     def update(self, num_batch: int | None = None, data: Any = None) -> None:
         """One permit more; the user's callback learns of `data` first."""
-        if self._callback is not None:
-            self._callback(data)
+        if self.callback is not None:
+            self.callback(data)
         for _ in range(max((num_batch or self.num_batch) // self.num_batch, 1)):
             self._permits.release()
 

@@ -172,7 +172,7 @@ class TimeStretch(AudioTransform):
 
     Examples:
         >>> audio.TimeStretch(hop_length=4, n_freq=5, fixed_rate=2.0)(np.ones((5, 8, 2), np.float32)).shape
-        (5, 4, 2)
+        (1, 5, 4, 2)
     """
 
     shape = "<..., freq, time, complex=2>"
@@ -184,6 +184,7 @@ class TimeStretch(AudioTransform):
         self.fixed_rate = 1.0 if fixed_rate is None else fixed_rate
 
     def transform(self, array: np.ndarray) -> np.ndarray:
+        array = array.reshape((-1, *array.shape[-3:])) if array.ndim == 3 else array  # a channel of its own, as the official one
         advance = np.linspace(0, math.pi * self.hop_length, array.shape[-3])[:, None]
         return as_pairs(phase_vocoder(as_complex(array), self.fixed_rate, advance), array.dtype)
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from mindspore.dataset.ir.node import Count, Node
 from mindspore.dataset.ir.transform import describe_operation
 from mindspore.dataset.samplers import DistributedSampler, RandomSampler
@@ -162,6 +164,9 @@ class PaddedBatchNode(BatchNode):
 
     op_type = "PaddedBatch"
 
+    def params(self) -> dict[str, Any]:
+        return {**super().params(), "pad_info": _plain_padding(self.pad_info or {})}
+
 
 class BucketBatchNode(Node):
     """Batches of rows of like length."""
@@ -193,7 +198,18 @@ class BucketBatchNode(Node):
         }
         if self.length_function is not None:
             parameters["element_length_function"] = "pyfunc"
+        if self.pad_info is not None:
+            parameters["pad_info"] = _plain_padding(self.pad_info)
         return parameters
+
+
+def _plain_padding(pad_info: dict) -> dict[str, Any]:
+    """Shapes and fill values as JSON can hold them; None for a column that is left alone."""
+    return {name: None if entry is None else _plain_entry(*entry) for name, entry in pad_info.items()}
+
+
+def _plain_entry(shape: Sequence[int | None] | None, fill: Any) -> list:
+    return [None if shape is None else list(shape), fill.tolist() if isinstance(fill, (np.generic, np.ndarray)) else fill]
 
 
 class ShuffleNode(Node):
@@ -386,7 +402,10 @@ class SyncWaitNode(Node):
         self.rows_per_batch = 1  # set by the batch above it when operators are built: `num_batch` counts batches
 
     def params(self) -> dict[str, Any]:
-        return {"condition_name": self.condition.name, "num_batch": self.condition.num_batch}
+        parameters = {"condition_name": self.condition.name, "num_batch": self.condition.num_batch}
+        if self.condition.callback is not None:
+            parameters["callback"] = "pyfunc"
+        return parameters
 
 
 class CacheNode(Node):

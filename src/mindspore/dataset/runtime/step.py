@@ -69,7 +69,12 @@ class LoadStep(Step):
 
     def run(self, epoch, keys, rows):
         load = self.reader.row
-        return keys, [load(index) for index in (rows.tolist() if isinstance(rows, np.ndarray) else rows)]
+        try:
+            return keys, [load(index) for index in (rows.tolist() if isinstance(rows, np.ndarray) else rows)]
+        except OSError as error:
+            if error.filename is None:
+                raise
+            raise pipeline_error(f"Failed to open file: {error.filename}: {error.strerror}.") from error
 
 
 class PickStep(Step):

@@ -122,7 +122,7 @@ def load_json(path: str) -> Any:
         with open(path, encoding="utf-8") as stream:
             return json.load(stream)
     except (OSError, ValueError) as error:
-        raise RuntimeError(f"Invalid annotation file, Coco annotation file: {path} load failed: {error}") from None
+        raise RuntimeError(f"Invalid annotation file, Coco Dataset annotation file: {path} load failed: {error}") from None
 
 
 def field(content: dict, name: str, path: str) -> list:

@@ -25,7 +25,10 @@ def encoded_bytes(image: Any) -> np.ndarray:
     if image.dtype.kind == "U":
         raise TypeError(f"The data type of the encoded image can not be {image.dtype.type}.")
     if image.ndim != 1:
-        raise TypeError(f"The number of array dimensions of the encoded image should be 1, but got {image.ndim}.")
+        raise TypeError(
+            f"The number of array dimensions of the encoded image should be 1, but got {image.ndim}: "
+            f"invalid input shape, only support 1D input, got rank: {image.ndim}."
+        )
     return image if image.dtype == np.uint8 else image.view(np.uint8)
 
 

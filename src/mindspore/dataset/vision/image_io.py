@@ -14,13 +14,12 @@ from .functional.geometry import opencv
 from .image_transform import is_pil
 
 
-def _array(value: Any, name: str = "image", written: bool = False) -> np.ndarray:
+def _array(value: Any, name: str = "image", prefix: str = "Input") -> np.ndarray:
     """An array, also from a Tensor."""
     if isinstance(value, np.ndarray):
         return value
     if hasattr(value, "asnumpy"):
         return value.asnumpy()
-    prefix = "The input" if written else "Input"
     raise TypeError(f"{prefix} {name} is not of type {np.ndarray} or mindspore.Tensor, but got: {type(value)}.")
 
 
@@ -83,7 +82,7 @@ def get_image_size(image: Any) -> list[int]:
 
 
 def _encode(image: Any, op: str, extension: str, option: str, value: int, limits: tuple[int, int], what: str) -> Any:
-    array = _array(image, written=op.startswith("Write"))
+    array = _array(image, prefix="The input" if op == "WritePng" else "Input")
     if array.dtype != np.uint8:
         raise RuntimeError(f"{op}: The type of the {what} should be UINT8, but got {array.dtype}.")
     if array.ndim not in (2, 3):
@@ -188,7 +187,7 @@ def write_file(filename: str, data: Any) -> None:
         >>> vision.read_file("note.bin").tolist()
         [7, 8]
     """
-    path, array = _path(filename), _array(data, "data", written=True)
+    path, array = _path(filename), _array(data, "data")
     if array.dtype != np.uint8:
         raise RuntimeError(f"WriteFile: The type of the elements of data should be UINT8, but got {array.dtype}.")
     if array.ndim != 1:

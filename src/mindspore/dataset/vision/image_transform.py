@@ -93,20 +93,30 @@ class DeviceImageTransform(DeviceTransform, ImageTransform):
 _PIXEL_TYPES = ("bool", "int8", "uint8", "int16", "uint16", "int32", "float16", "float32", "float64")
 
 
-def check_image(image: Any, op: str) -> np.ndarray:
-    """An array (or what can become one, such as a Tensor) of numbers with at least height and width."""
-    if isinstance(image, (str, bytes, int, float, list, tuple, type(None))):
+def image_array(image: Any, op: str) -> np.ndarray:
+    """The array of an image; TypeError for what is neither an array nor a PIL image, or holds no real numbers."""
+    if not isinstance(image, np.ndarray) and not is_pil(image):
         raise TypeError(f"Input should be NumPy or PIL image, got {type(image)}.")
     array = np.asarray(image)
+    if array.dtype.kind in "cOV":
+        raise TypeError(f"{op}: Invalid user input. Got an array of type {array.dtype}; pixels are real numbers.")
+    return array
+
+
+def check_image(image: Any, op: str) -> np.ndarray:
+    """An array of numbers with at least height and width."""
+    array = image_array(image, op)
     if array.dtype.name not in _PIXEL_TYPES:
         kind = "string" if array.dtype.kind in "US" else array.dtype
         raise RuntimeError(
             f"{op}: the data type of image tensor does not match the requirement of operator. "
-            f"Expecting tensor in type of ({', '.join(_PIXEL_TYPES)}). But got type {kind}."
+            f"Expecting tensor in type of ({', '.join(_PIXEL_TYPES)}). But got type {kind}. "
+            "Currently unsupported data type: [uint32, int64, uint64, string]"
         )
     if array.ndim < 2:
         raise RuntimeError(
-            f"{op}: the image tensor should have at least two dimensions. You may need to perform Decode first."
+            f"{op}: the image tensor should have at least two dimensions: input tensor is not in shape of <H,W> or <H,W,C>. "
+            "You may need to perform Decode first."
         )
     if array.size == 0:
         raise RuntimeError(f"{op}: the image tensor is empty, its shape is {array.shape}.")

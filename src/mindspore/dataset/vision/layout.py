@@ -12,7 +12,7 @@ from ..transforms.array import TypeCast, check_data_type, numpy_type
 from ..transforms.checks import boolean, check_range, check_type, checked
 from ..transforms.checks import float32 as float32_number
 from ..transforms.transform import DeviceTransform, Transform, on_each, to_plain
-from .image_transform import is_pil
+from .image_transform import image_array, is_pil
 
 
 class _PixelTransform(Transform):
@@ -25,7 +25,9 @@ class _PixelTransform(Transform):
         raise NotImplementedError
 
     def apply(self, column: Any) -> np.ndarray:
-        array = np.asarray(column)
+        array = image_array(column, self.json_name)
+        if array.dtype.kind in "US" and not isinstance(self, ToTensor):  # which has words of its own for it
+            raise RuntimeError(f"{self.json_name}: pixels are numbers, but got an array of strings.")
         return self.convert(array, array.ndim)
 
     def batched(self, *batches: np.ndarray) -> Any:

@@ -99,7 +99,7 @@ def adjust_gamma(image: Image, gamma: float, gain: float) -> Image:
         raise RuntimeError(f"AdjustGamma: channel of input image should be 1 or 3, but got: {image.shape[-1]}")
     if image.dtype.kind == "f":
         return np.clip((image * gain) ** gamma, 0.0, 1.0).astype(image.dtype)
-    return table.astype(np.uint8)[image].astype(image.dtype)
+    return table.astype(np.uint8)[np.clip(image, 0, 255).astype(np.uint8)].astype(image.dtype)
 
 
 def adjust_sharpness(image: Image, factor: float) -> Image:
