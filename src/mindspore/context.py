@@ -9,12 +9,15 @@ from __future__ import annotations
 import os
 import warnings
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, NamedTuple
 
 from mindspore._base import flags
 from mindspore.prims.active import ACTIVE
 from mindspore.runtime import context as _contexts
+from mindspore.runtime import parallel_settings
 from mindspore.runtime.settings import COMPATIBLE, GRAPH_MODE, LAX, PYNATIVE_MODE, STRICT
+
+RELEASE, DEBUG = 0, 1  # of the setting `debug_level`
 
 __ms_treatment__ = "refused"  # by the compiler: see compiler/parse/source.py
 
@@ -79,6 +82,11 @@ def graph_mode() -> bool:
     return _contexts.current().mode == GRAPH_MODE and not ACTIVE.eagerly
 
 
+def cuts_graphs() -> bool:
+    """Whether graphs are cut over devices."""
+    return _contexts.current().sharding is not None
+
+
 def set_device(device_target: str, device_id: int | None = None) -> None:
     """Choose the device: "CPU", "GPU" or "Ascend".
 
@@ -91,15 +99,25 @@ def set_device(device_target: str, device_id: int | None = None) -> None:
     set_context(device_target=device_target, **({} if device_id is None else {"device_id": device_id}))
 
 
-def get_current_device() -> tuple[str, int]:
+class CurrentDevice(NamedTuple):
+    """A kind of device and its number."""
+
+    device_target: str
+    device_id: int
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+
+def get_current_device() -> CurrentDevice:
     """The kind of device operations run on and its number.
 
     Examples:
-        >>> ms.get_current_device()
-        ('CPU', 0)
+        >>> ms.get_current_device(), ms.get_current_device().device_target
+        (('CPU', 0), 'CPU')
     """
     settings = _contexts.current().settings
-    return settings["device_target"], settings["device_id"]
+    return CurrentDevice(settings["device_target"], settings["device_id"])
 
 
 def set_deterministic(deterministic: bool) -> None:
@@ -140,38 +158,11 @@ class ParallelMode:
     HYBRID_PARALLEL = "hybrid_parallel"
     SEMI_AUTO_PARALLEL = "semi_auto_parallel"
     AUTO_PARALLEL = "auto_parallel"
-    MODE_LIST = (STAND_ALONE, DATA_PARALLEL, HYBRID_PARALLEL, SEMI_AUTO_PARALLEL, AUTO_PARALLEL)
-
-
-_PARALLEL_DEFAULTS: dict[str, Any] = {
-    "device_num": 1, "global_rank": 0, "gradients_mean": False, "gradient_fp32_sync": True, "parallel_mode": "stand_alone",
-    "auto_parallel_search_mode": "recursive_programming", "search_mode": "recursive_programming", "parameter_broadcast": False,
-    "strategy_ckpt_load_file": "", "strategy_ckpt_save_file": "", "full_batch": False, "enable_parallel_optimizer": False,
-    "force_fp32_communication": False, "enable_alltoall": True, "all_reduce_fusion_config": [], "pipeline_stages": 1,
-    "pipeline_result_broadcast": False, "grad_accumulation_step": 1, "parallel_optimizer_config": {}, "comm_fusion": {},
-    "strategy_ckpt_config": {}, "dataset_strategy": "data_parallel", "loss_repeated_mean": True, "communi_parallel_mode":
-    "all_group_parallel", "optimizer_weight_shard_size": -1, "optimizer_weight_shard_aggregated_save": False,
-    "group_ckpt_save_file": "", "auto_pipeline": False, "sharding_propagation": False, "enable_fold_pipeline": False,
-    "parameter_broadcast_is_set": False, "pipeline_config": {}, "dump_local_norm": False, "dump_local_norm_path": "",
-    "dump_device_local_norm": False, "operator_strategy_files": {},
-}  # fmt: skip
-
-#: settings that programs make for other hardware, and why they change nothing here
-_PARALLEL_WITHOUT_EFFECT = {
-    "gradient_fp32_sync": "gradients travel in their own type", "force_fp32_communication": "values travel in their own type",
-    "enable_alltoall": "AllToAll is used wherever it is cheapest", "pipeline_result_broadcast": "every process has the results",
-    "communi_parallel_mode": "there is one way to communicate",
-    "optimizer_weight_shard_size": "weights are divided among all devices that would hold copies",
-    "optimizer_weight_shard_aggregated_save": "checkpoints hold whole weights", "group_ckpt_save_file": "groups are not written to files",
-    "auto_pipeline": "stages are those of Cell.pipeline_stage; mindspore.parallel.search_layers searches them",
-    "enable_fold_pipeline": "stages are not folded", "dump_local_norm": "norms are not dumped; mindspore.debug.watch looks at gradients",
-    "dump_local_norm_path": "norms are not dumped", "dump_device_local_norm": "norms are not dumped",
-    "grad_accumulation_step": "wrap the network in nn.GradAccumulationCell",
-}  # fmt: skip
+    MODE_LIST = parallel_settings.MODES
 
 
 def _parallel() -> dict[str, Any]:
-    return _contexts.current().section("parallel", _PARALLEL_DEFAULTS)
+    return _contexts.current().section("parallel", parallel_settings.DEFAULTS)
 
 
 def set_auto_parallel_context(**kwargs: Any) -> None:
@@ -183,22 +174,12 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
         >>> ms.get_auto_parallel_context('parallel_mode')
         'stand_alone'
     """
-    for name, value in kwargs.items():
-        if name not in _PARALLEL_DEFAULTS:
-            raise ValueError(
-                f"For 'context.set_auto_parallel_context', the keyword argument '{name}' is not recognized."
-            )
-        if name == "parallel_mode" and value not in ParallelMode.MODE_LIST:
-            raise ValueError(f"'parallel_mode' must be one of {ParallelMode.MODE_LIST}, but got {value!r}.")
-        if name == "device_num" and (not isinstance(value, int) or not 1 <= value <= 4096):
-            raise ValueError(f"'device_num' must be an int in 1..4096, but got {value!r}.")
-        if name == "global_rank" and (not isinstance(value, int) or not 0 <= value <= 4095):
-            raise ValueError(f"'global_rank' must be an int in 0..4095, but got {value!r}.")
-        if name in _PARALLEL_WITHOUT_EFFECT and value not in (_PARALLEL_DEFAULTS[name], None):
-            warnings.warn(
-                f"set_auto_parallel_context: '{name}' has no effect here: {_PARALLEL_WITHOUT_EFFECT[name]}.", stacklevel=2
-            )
-    _parallel().update(kwargs)
+    kept = parallel_settings.checked(kwargs)
+    for name, value in kept.items():
+        if name in parallel_settings.WITHOUT_EFFECT and value != parallel_settings.DEFAULTS[name]:
+            why = parallel_settings.WITHOUT_EFFECT[name]
+            warnings.warn(f"set_auto_parallel_context: '{name}' has no effect here: {why}.", stacklevel=2)
+    _parallel().update(kept)
     _contexts.current().settle()
 
 
@@ -229,6 +210,11 @@ def reset_auto_parallel_context() -> None:
     _contexts.current().settle()
 
 
+_PS_DEFAULTS: dict[str, Any] = {
+    "enable_ps": False, "config_file_path": "", "enable_ssl": False, "client_password": "", "server_password": "",
+}  # fmt: skip
+
+
 def set_ps_context(**kwargs: Any) -> None:
     """Parameter-server settings; stored for scripts that set them. Nothing acts on `enable_ps`, and setting it says so.
 
@@ -237,13 +223,26 @@ def set_ps_context(**kwargs: Any) -> None:
         >>> ms.get_ps_context("enable_ps")
         False
     """
+    for name, value in kwargs.items():
+        if name not in _PS_DEFAULTS:
+            raise ValueError(f"For 'set_ps_context', the keyword argument '{name}' is not recognized; known are {sorted(_PS_DEFAULTS)}.")
+        kind = type(_PS_DEFAULTS[name])
+        if not isinstance(value, kind):
+            raise TypeError(f"For 'set_ps_context', '{name}' must be {kind.__name__}, but got {value!r} of type {type(value).__name__}.")
     if kwargs.get("enable_ps"):
-        warnings.warn(
-            "set_ps_context: 'enable_ps' has no effect here: weights are trained by every process. For tables on servers use "
-            "mindspore.parallel.ServedTable.",
-            stacklevel=2,
-        )
+        _say_that_nothing_is_served()
     _contexts.current().section("parameter_server", {}).update(kwargs)
+
+
+def _say_that_nothing_is_served() -> None:
+    """Workers train whole networks themselves, with the same result; a server would train one alone, without a word."""
+    instead = "weights are trained by every process. For tables on servers use mindspore.parallel.ServedTable."
+    if flags.text("MS_ROLE") == "MS_PSERVER":
+        raise RuntimeError(
+            f"This process was started as a parameter server (MS_ROLE=MS_PSERVER), but here {instead} Start workers only: "
+            "msrun --worker_num=N script.py."
+        )
+    warnings.warn(f"set_ps_context: 'enable_ps' has no effect here: {instead}", stacklevel=3)
 
 
 def get_ps_context(attr_key: str) -> Any:
@@ -253,7 +252,7 @@ def get_ps_context(attr_key: str) -> Any:
         >>> ms.get_ps_context("enable_ps")
         False
     """
-    settings = {"enable_ps": False, "config_file_path": "", "enable_ssl": False, **_contexts.current().section("parameter_server", {})}
+    settings = {**_PS_DEFAULTS, **_contexts.current().section("parameter_server", {})}
     if attr_key not in settings:
         raise ValueError(f"For 'get_ps_context', 'attr_key' must be one of {sorted(settings)}, but got {attr_key!r}.")
     return settings[attr_key]

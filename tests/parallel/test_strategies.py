@@ -180,6 +180,7 @@ WRONG = {
     "many": (((4, 4), (4, 1)), "needs 16 devices, but there are 8"),
     "conflict": (((2, 4), (2, 1)), "dimensions that run together must be cut alike"),
     "entries": (((2, 1), (1, 1), (1, 1)), "it has 3 entries, but there are 2 tensors"),
+    "too few entries": (((2, 1),), "it has 1 entries, but there are 2 tensors"),
     "zero": (((0, 1), (1, 1)), "must be positive ints, but got 0"),
 }
 
@@ -192,6 +193,22 @@ def test_wrong_strategies_name_operator_line_and_what_is_allowed(name):
         Mlp(strategy).compile(tensor(8, 16))
     assert words in str(caught.value)
     assert "self.first(x, self.w1)" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "words"),
+    [
+        (([[2, 1], [2, 1]],), TypeError, "in_strategy must be tuple type"),
+        (((2, 1),), TypeError, "must be tuple/Layout type"),
+        ((((2, 1.0), (2, 1)),), TypeError, "must be int type, but got 1.0"),
+        ((None, ((2, 1),)), ValueError, "need to set in_strategy"),
+        ((((2, 1), (2, 1)), (Layout((2, 2), ("a", "b"))("a", "b"),)), ValueError, "of one kind"),
+        (((Layout((2, 2), ("a", "b"))("a", "b"), (2, 1)),), TypeError, "either all entries"),
+    ],
+)
+def test_strategies_of_a_wrong_form_are_refused_when_they_are_given(given, kind, words):
+    with pytest.raises(kind, match=words):
+        ops.Add().shard(*given)
 
 
 def test_sizes_that_do_not_divide():
@@ -275,6 +292,7 @@ def test_a_table_that_is_looked_up_and_multiplied_is_cut_alike():
         (ops.BiasAdd(), ((2, 4), (2,)), [(8, 8), (8,)]),
         (ops.Lerp(), ((4, 1, 2), (1,), ()), [(8, 8, 8), (8,)]),
         (ops.LogSoftmax(), ((2, 1), (1,)), [(8, 8)]),
+        (ops.AddN(), ((2, 4), (2, 4), (2, 2)), [(8, 8), (8, 8), (8, 8)]),
     ],
 )
 def test_strategies_of_operations_made_of_others_must_agree(op, strategy, shapes):
@@ -283,10 +301,43 @@ def test_strategies_of_operations_made_of_others_must_agree(op, strategy, shapes
 
     class Net(nn.Cell):
         def construct(self, *tensors):
-            return op(*tensors, *more)
+            return op(tensors) if isinstance(op, ops.AddN) else op(*tensors, *more)
 
     text = refused(Net(), *(tensor(*shape) for shape in shapes))
     assert type(op).__name__ in text and "op(*tensors, *more)" in text
+
+
+def test_rows_of_segments_may_be_cut_with_their_segments():
+    ids = np.array([0, 2, 1, 2, 0, 1, 1, 2])
+
+    def compiled(strategy):
+        op = ops.UnsortedSegmentSum().shard(strategy)
+
+        class Net(nn.Cell):
+            def construct(self, x, ids):
+                return op(x, ids, 3)
+
+        return Net()
+
+    x, wanted = tensor(8, 4), np.zeros((3, 4), np.float32)
+    np.add.at(wanted, ids, x.asnumpy())
+    devices(8)
+    found = compiled(((4, 2), (4,)))(x, Tensor(ids, ms.int32))
+    np.testing.assert_allclose(found.asnumpy(), wanted, rtol=1e-5)
+    with pytest.raises(RuntimeError, match="must be cut alike"):
+        compiled(((4, 1), (2,)))(x, Tensor(ids, ms.int32))
+
+
+def test_strategies_of_operations_made_of_others_may_cut_what_is_spread():
+    op = ops.MulNoNan().shard(((4, 1), (1, 2)))
+
+    class Net(nn.Cell):
+        def construct(self, x, y):
+            return op(x, y)
+
+    x, y = tensor(8, 1), tensor(1, 4, seed=1)
+    devices(8)
+    np.testing.assert_allclose(Net()(x, y).asnumpy(), x.asnumpy() * y.asnumpy(), rtol=1e-6)
 
 
 def test_strategies_are_checked_on_one_device():
@@ -364,6 +415,74 @@ def test_layers_hold_their_operations_under_the_names_that_strategies_use():
     out = table(ids)
     assert table.parameter_layout_dict["embedding_table"][2] == [2, 8]
     np.testing.assert_array_equal(out.asnumpy(), table.embedding_table.asnumpy()[ids.asnumpy()])
+
+
+LAYERS = {
+    "Dense": (lambda: nn.Dense(16, 32), {"matmul": ((2, 1), (4, 1)), "bias_add": ((2, 4), (4,))}, {"weight": [8, 16], "bias": [8]}),
+    "Dense, 3-d": (lambda: nn.Dense(16, 32, activation="relu"), {"matmul": ((1, 2), (4, 2))}, {"weight": [8, 8]}),
+    "Conv2d": (lambda: nn.Conv2d(3, 8, 3, has_bias=True), {"bias_add": ((1, 8, 1, 1), (8,))}, {"bias": [1]}),
+}
+INPUTS = {"Dense": (8, 16), "Dense, 3-d": (2, 4, 16), "Conv2d": (2, 3, 8, 8)}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_strategies_of_a_layers_operations_act(name):
+    """Each layer has operations of its own, its results stay, and what it holds is cut as they say."""
+    make, strategies, slices = LAYERS[name]
+    net, other, x = make(), make(), tensor(*INPUTS[name])
+    alone = net(x).asnumpy()
+    devices(8)
+    for part, strategy in strategies.items():
+        getattr(net, part).shard(strategy)
+    np.testing.assert_allclose(net(x).asnumpy(), alone, rtol=1e-5, atol=1e-6)
+    found = {key: list(value[2]) for key, value in net.parameter_layout_dict.items()}
+    assert {key: found[key] for key in slices} == slices
+    other(x)
+    assert all(row.why != "given" for row in other.explain_parallel().rows)
+
+
+def test_a_loss_by_its_operations():
+    logits, labels = tensor(8, 16), Tensor(np.arange(8) % 16, ms.int32)
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    alone = float(loss(logits, labels))
+    devices(8)
+    loss.softmax_cross_entropy.shard(((8, 1), (8, 1)))
+    loss.one_hot.shard(((8, 1), (), ()))
+    loss.reduce_mean.shard(((8,),))
+    assert float(loss(logits, labels)) == pytest.approx(alone, rel=1e-6)
+    given = {row.name.split("/")[-1]: row.strategy for row in loss.explain_parallel().rows if row.why == "given"}
+    assert given["SoftmaxCrossEntropyWithLogits-op0"] == [[8, 1], [8, 1]]
+    plain = nn.SoftmaxCrossEntropyWithLogits()
+    plain(logits, ops.softmax(logits))
+    assert not plain.by_parts  # computing is not asking for a part
+    wrong = nn.MSELoss()
+    wrong.reduce_mean.shard(((3, 1),))
+    with pytest.raises(RuntimeError, match="3 parts cannot be laid on 8 devices"):
+        wrong(logits, logits)
+
+
+def test_a_batch_is_cut_as_its_virtual_data_set_says():
+    from mindspore.nn.wrap.cell_wrapper import _VirtualDatasetCell
+
+    devices(8)
+    net = _VirtualDatasetCell(nn.ReLU())
+    net._virtual_dataset.add_prim_attr("repeat_dim_direct", "right")
+    net._virtual_dataset.shard(((2, 4),))
+    x = tensor(8, 16)
+    np.testing.assert_array_equal(net(x).asnumpy(), np.maximum(x.asnumpy(), 0))
+    assert net.explain_parallel().rows[-1].strategy == [[2, 4]]
+
+
+def test_states_of_an_optimizer_lie_as_their_weights():
+    devices(8)
+    net = Mlp(first=((1, 1), (1, 8)))
+    optimizer = nn.AdaFactor(net.trainable_params(), learning_rate=None, beta1=0.9)
+    step = nn.TrainOneStepCell(net, optimizer)
+    step.compile(tensor(16, 16))
+    slices = {name: list(value[2]) for name, value in step.parameter_layout_dict.items()}
+    assert slices["w1"] == slices["exp_avg.w1"] == [16, 4]
+    assert slices["exp_avg_sq_row_w1"] == [16] and slices["exp_avg_sq_col_w1"] == [4]
+    assert slices["exp_avg.gamma"] == slices["gamma"]
 
 
 def test_batches_of_matrices_are_decomposed_in_parts():

@@ -131,6 +131,8 @@ def _add_accessors(name: str, public: bool) -> None:
         (value,) = (*given, *named.values())
         if public:
             context.set_auto_parallel_context(**{name: value})
+        elif isinstance(_PRIVATE_DEFAULTS[name], bool) and not isinstance(value, bool):
+            raise TypeError(f"For 'set_{name}', the argument '{name}' must be bool, but got {value!r} of type {type(value).__name__}.")
         else:
             self._private[name] = value
 

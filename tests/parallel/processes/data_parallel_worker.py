@@ -4,7 +4,7 @@ import numpy as np
 from cases import case, run
 
 import mindspore as ms
-from mindspore import Tensor, nn, ops
+from mindspore import Tensor, mint, nn, ops
 from mindspore.communication import get_group_size, get_rank, init
 from mindspore.dataset import NumpySlicesDataset
 from mindspore.parallel.distributed import DistributedDataParallel
@@ -126,6 +126,29 @@ def buckets_by_index_and_size():
     same_as_one_device(LeNet, momentum, all_reduce_fusion_config=[2, 5])
     same_as_one_device(LeNet, momentum, comm_fusion={"allreduce": {"mode": "size", "config": 1}})
     same_as_one_device(LeNet, momentum, comm_fusion={"openstate": False})
+
+
+@case
+def batches_normalised_together():
+    """Outputs, gradients and running statistics are those of one process with the whole batch."""
+    images = np.random.default_rng(4).standard_normal((2 * SIZE, 3, 4, 4)).astype("f")
+    own = images[2 * RANK : 2 * RANK + 2]
+    for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
+        ms.set_context(mode=mode)
+        for together, alone in (
+            (nn.SyncBatchNorm(3), nn.BatchNorm2d(3)), (mint.nn.SyncBatchNorm(3), mint.nn.BatchNorm2d(3)),
+            (mint.nn.SyncBatchNorm(3, momentum=None), mint.nn.BatchNorm2d(3, momentum=None)),
+        ):  # fmt: skip
+            outs, slopes = [], []
+            for net, batch in ((together, own), (alone, images)):
+                net.set_train()
+                outs.append([net(Tensor(batch * 2)).asnumpy(), net(Tensor(batch)).asnumpy()][1])
+                slopes.append(ms.grad(lambda x, net=net: (net(x) ** 3).sum())(Tensor(batch)).asnumpy())
+            mine = slice(2 * RANK, 2 * RANK + 2)
+            np.testing.assert_allclose(outs[0], outs[1][mine], rtol=1e-4, atol=1e-5)
+            np.testing.assert_allclose(slopes[0], slopes[1][mine], rtol=1e-3, atol=1e-4)
+            for a, b in zip(together.get_parameters(), alone.get_parameters()):
+                np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), rtol=1e-5, atol=1e-6, err_msg=a.name)
 
 
 @case

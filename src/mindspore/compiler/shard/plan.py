@@ -6,7 +6,8 @@ gradient contracts the batch, comes out owing a sum, and whoever uses it pays.
 1. Operators with a strategy are fixed, and so are the weights that they use.
 2. The others follow in topological order: each takes, among the cuts that its arguments suggest, the cheapest by the cost model
    (redistribution of arguments, sums owed by results, the work itself).
-3. Weights, constants and what is computed from them alone float: they take the layout that their first user asks for.
+3. Weights, constants and what is computed from them alone float: they take the layout that their first user asks for. States of an
+   optimizer lie as their weights do.
 4. With optimizer parallelism, weights and states are stored in further parts along devices that would hold copies.
 """
 
@@ -227,6 +228,7 @@ class Planner:
         self.machine = options.machine
         self.plan = Plan(graph, self.mesh, options)
         self.after_gradients: set[int] = set()  # operators of the backward pass and of the optimizer
+        self.states = _states_of(graph.parameters)
         self.moved: dict[int, list[Layout]] = {}  # further layouts in which operators take a value: made once, then free
 
     def run(self, preset: dict[int, Assignment] | None = None) -> Plan:
@@ -254,6 +256,8 @@ class Planner:
             self._check_composed(node)
             if node.id in plan.assignments:
                 self._claim_weights(node)
+        for weight in self.graph.parameters:
+            self._lay_states(weight)
         for node in nodes:
             self._place(node)
         for value in (*self.graph.parameters, *nodes):
@@ -348,20 +352,24 @@ class Planner:
             return
         cut: dict[str, tuple[Axes, CNode]] = {}
         for arg, labels in zip(node.args, rule.inputs):
-            found = self._laid(arg) if labels is not None else None
-            if found is None:
+            if labels is None:
                 continue
-            layout, laid = found
-            for dim, (label, axes) in enumerate(zip(labels, layout.dims)):  # type: ignore[arg-type]
-                if label == WHOLE:
-                    if axes:
-                        shape = tuple(arg.abstract.shape)
-                        raise refuse(laid, f"dimension {dim} of shape {shape} cannot be cut: it is needed whole.")
-                elif not self._alike(cut.setdefault(label, (axes, laid)), (axes, laid)):
+            found = self._laid(arg)
+            if found is not None:
+                self._check_whole(labels, *found, tuple(arg.abstract.shape))
+            found = self._laid(arg, through_several=True)
+            for label, axes in zip(labels, found[0].dims) if found is not None else ():
+                laid = found[1]  # type: ignore[index]
+                if label != WHOLE and not self._alike(cut.setdefault(label, (axes, laid)), (axes, laid)):
                     raise refuse(
                         laid, "dimensions that run together must be cut alike, and over the same devices; "
                         f"they are cut into {self.mesh.parts(cut[label][0])} and {self.mesh.parts(axes)} parts.",
                     )  # fmt: skip
+
+    def _check_whole(self, labels: tuple[str, ...], layout: Layout, laid: CNode, shape: tuple[int, ...]) -> None:
+        for dim, (label, axes) in enumerate(zip(labels, layout.dims)):
+            if label == WHOLE and axes:
+                raise refuse(laid, f"dimension {dim} of shape {shape} cannot be cut: it is needed whole.")
 
     def _alike(self, one: tuple[Axes, CNode], other: tuple[Axes, CNode]) -> bool:
         """Whether one operation cuts two dimensions alike; only layouts say which devices do, numbers of parts do not."""
@@ -371,8 +379,11 @@ class Planner:
             return one[0] == other[0]
         return self.mesh.parts(one[0]) == self.mesh.parts(other[0])
 
-    def _laid(self, node: Node) -> tuple[Layout, CNode] | None:
-        """How an operation's strategy lays a value, perhaps in another shape, and the node that says so."""
+    def _laid(self, node: Node, through_several: bool = False) -> tuple[Layout, CNode] | None:
+        """How an operation's strategy lays a value, perhaps in another shape, and the node that says so.
+
+        `through_several`: also where operators of several tensors stand between them. These may belong to the next operation of the user's.
+        """
         if not isinstance(node, CNode):
             return None
         rule = self.plan.rules[node.id]
@@ -381,15 +392,19 @@ class Planner:
             if not node.op.strict or rule is None or is_interleaved(node.op.attrs["in_strategy"][0]):
                 return None
             return input_layouts(rule, self.plan.assignments[node.id])[0], node  # type: ignore[return-value]
-        tensors = [i for i, labels in enumerate(rule.inputs) if labels is not None] if rule is not None else []
-        if rule is None or len(tensors) != 1 or len(rule.outputs) != 1 or rule.contracted:
+        if rule is None or len(rule.outputs) != 1 or rule.contracted:
             return None
-        found = self._laid(node.args[tensors[0]])
-        if found is None:
+        tensors = [(arg, labels) for arg, labels in zip(node.args, rule.inputs) if labels is not None]
+        if len(tensors) > 1 and not through_several:
             return None
-        labels: Any = rule.inputs[tensors[0]]
-        axes_of_label = {label: axes for label, axes in zip(labels, found[0].dims) if label != WHOLE}
-        return Layout(tuple(axes_of_label.get(label, ()) for label in rule.outputs[0])), found[1]
+        axes_of_label: dict[str, Axes] = {}
+        says: CNode | None = None
+        for arg, labels in tensors:
+            found = self._laid(arg, through_several)
+            if found is not None:
+                says = says or found[1]
+                axes_of_label.update({label: axes for label, axes in zip(labels, found[0].dims) if axes and label != WHOLE})
+        return None if says is None else (Layout(tuple(axes_of_label.get(label, ()) for label in rule.outputs[0])), says)
 
     def _check_shared_weights(self, nodes: list[CNode]) -> None:
         """Operators that use one weight must cut it alike."""
@@ -434,6 +449,13 @@ class Planner:
                 chosen = self._from_output(node, rule, layout)
                 source = input_layouts(rule, chosen)[tensors[0]]
                 self._claim(node.args[tensors[0]], source)  # type: ignore[arg-type]
+
+    def _lay_states(self, weight: Node) -> None:
+        """States of a weight that lies somewhere take its layout, along the dimensions that they have."""
+        layout: Any = self.plan.layout_of(weight)
+        if layout is not None and weight.id in self.states and not self._is_cut_for_optimizer(weight):
+            for state, dims in self.states[weight.id]:
+                self.plan.layouts.setdefault(state.id, Layout(tuple(layout.dims[d] for d in dims)))
 
     # -- the others ---------------------------------------------------------------------------------------------------
     def _place(self, node: CNode) -> None:
@@ -513,6 +535,7 @@ class Planner:
         plan = self.plan
         if not isinstance(node, CNode):
             plan.layouts[node.id] = layout if hasattr(node.abstract, "shape") else Layout(())
+            self._lay_states(node)
             return
         rule = plan.rules[node.id]
         if rule is None:
@@ -534,7 +557,7 @@ class Planner:
     # -- choice ---------------------------------------------------------------------------------------------------------
     def _choose(self, node: CNode, rule: Factors) -> Assignment:
         shapes, outputs = shapes_of(node), outputs_of(node)
-        if isinstance(node.op, Update) and self.options.optimizer_parallel:
+        if isinstance(node.op, Update):
             chosen = self._cut_for_optimizer(node, rule)
             if chosen is not None:
                 return chosen
@@ -607,13 +630,20 @@ class Planner:
         return seconds
 
     # -- optimizer parallelism --------------------------------------------------------------------------------------------
+    def _is_cut_for_optimizer(self, weight: Node) -> bool:
+        """Whether a weight and its states are to be stored in further parts, if they divide."""
+        return (
+            self.options.optimizer_parallel
+            and isinstance(weight, Parameter)
+            and bool(weight.abstract.shape)
+            and getattr(weight.default, "parallel_optimizer", True)
+            and weight.abstract.nbytes >= self.options.optimizer_threshold
+        )
+
     def _cut_for_optimizer(self, node: CNode, rule: Factors) -> Assignment | None:
         """Cut an update, and store its weight, in further parts along the devices that would hold copies (Rajbhandari 2020)."""
         weight = node.args[node.op.arguments.index(node.op.state[0])]
-        if not isinstance(weight, Parameter) or not weight.abstract.shape:
-            return None
-        wanted = getattr(weight.default, "parallel_optimizer", True)
-        if not wanted or weight.abstract.nbytes < self.options.optimizer_threshold:
+        if not isinstance(weight, Parameter) or not self._is_cut_for_optimizer(weight):
             return None
         self._ensure(weight)
         layout: Any = self.plan.layouts[weight.id]
@@ -624,6 +654,17 @@ class Planner:
             return None
         self.plan.stored[weight.id] = further
         return chosen
+
+
+def _states_of(parameters: Sequence[Parameter]) -> dict[int, list[tuple[Parameter, tuple[int, ...]]]]:
+    """For each weight, by node id, the states that follow it and the dimensions of the weight that they have."""
+    weights = {p.default.param_info.key: p for p in parameters if p.default is not None}
+    found: dict[int, list[tuple[Parameter, tuple[int, ...]]]] = {}
+    for state in parameters:
+        follows = state.default.param_info.follows if state.default is not None else None
+        if follows is not None and follows[0] in weights:
+            found.setdefault(weights[follows[0]].id, []).append((state, follows[1]))
+    return found
 
 
 def rule_of(node: CNode) -> Factors | None:

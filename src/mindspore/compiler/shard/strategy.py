@@ -45,11 +45,13 @@ def assignment_of(node: CNode, rule: Factors, shapes: list[Any], mesh: Mesh, loa
         raise refuse(node, "it must be a tuple with an entry for each input.")
     entries = list(strategy)
     tensors = [(labels, shape) for labels, shape in zip(rule.inputs, shapes) if labels is not None]
-    if len(entries) > len(tensors) or (len(entries) < len(tensors) and any(t[1] for t in tensors[len(entries) :])):
-        if len(entries) < len(tensors):
-            entries += [None] * (len(tensors) - len(entries))
-        elif any(e for e in entries[len(tensors) :]):
-            raise refuse(node, f"it has {len(entries)} entries, but there are {len(tensors)} tensors among the inputs.")
+    missing = any(shape for _, shape in tensors[len(entries) :])  # those of numbers may be left out
+    if missing or any(entries[len(tensors) :]):
+        raise refuse(
+            node,
+            f"The size of strategy must be equal to the size of inputs: it has {len(entries)} entries, but there are {len(tensors)} "
+            "tensors among the inputs.",
+        )
     placed = any(map(is_placed, entries))
     found: Assignment = {}
     counts: dict[str, int] = {}
