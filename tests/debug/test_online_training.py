@@ -95,7 +95,7 @@ def test_steps_nodes_tensors_hits_and_lines(server, training):
     name = str(leaves)
     relu = name[name.index("Default/network-Net/ReLU-op") :].split("'")[0]
     assert value(server, f"{relu}:0")["value"] == [[3.0, 3.0]]  # one row of ones, filters of ones
-    ask(server, "control", {"mode": "continue", "level": "node", "node_name": relu})
+    ask(server, "control", {"mode": "continue", "level": "node", "name": relu})
     wait_until(server, "waiting", node_name=relu, step=1)
     assert value(server, f"{relu}:0")["value"] == [[2.5, 2.5]]  # 3 * (2 * 0.5) with filters of 0.5, and a bias of -0.5
     condition = {"id": "tensor_too_small", "params": [{"name": "max_lt", "value": 100.0}]}

@@ -138,7 +138,9 @@ def test_a_run_is_shown_by_the_dashboard(tmp_path):
         assert job["sample_count"] == 2 and job["saliency"]["explainers"] == ["Gradient", "Occlusion"]
         samples = client.post("/v1/mindinsight/explainer/saliency", json={"train_id": "./one"}).json()["samples"]
         assert [[m["explainer"] for m in s["inferences"][0]["saliency_maps"]] for s in samples] == [["Gradient", "Occlusion"]] * 2
-        assert ask("image", path=samples[0]["inferences"][0]["saliency_maps"][0]["overlay"], type="overlay").content[1:4] == b"PNG"
+        overlay = client.get(samples[0]["inferences"][0]["saliency_maps"][0]["overlay"]).content
+        written = next((tmp_path / "runs" / "one").glob("*/0_0_Gradient.png")).read_bytes()
+        assert overlay == written and overlay[1:4] == b"PNG" and overlay[25] == 6  # with an alpha channel: shown as it is
         scores = ask("evaluation").json()["explainer_scores"]
         assert {e["metric"] for e in scores[0]["evaluations"]} == {"Faithfulness", "ClassSensitivity"}
 

@@ -59,7 +59,7 @@ def test_the_steps_that_were_dumped(client):
     assert "last one" in ask(client, session + "control", {"mode": "continue", "steps": 1}, 400)["error_msg"]
     assert ask(client, session + "control", {"mode": "reset", "steps": 2})["metadata"]["step"] == 2
     assert "not dumped; those that were are 1, 2, 3, 6" in ask(client, session + "control", {"mode": "reset", "steps": 5}, 400)["error_msg"]
-    assert "whole steps" in ask(client, session + "control", {"mode": "continue", "level": "node", "node_name": RELU}, 400)["error_msg"]
+    assert "whole steps" in ask(client, session + "control", {"mode": "continue", "level": "node", "name": RELU}, 400)["error_msg"]
 
 
 def test_tensors_beside_those_of_the_step_before(client):

@@ -40,9 +40,10 @@ def graph(name="graph_0"):
 class Training:
     """Does what it is told, and notes it."""
 
-    def __init__(self, port, graphs=("graph_0",), version=__version__):
+    def __init__(self, port, graphs=("graph_0",), version=__version__, stops=()):
         self.channel = grpc.insecure_channel(f"127.0.0.1:{port}")
         self.graphs, self.version = graphs, version
+        self.stops = list(stops)  # nodes at which it stops on its way to another one
         self.step, self.node, self.told = 1, "", []
         self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
@@ -65,7 +66,7 @@ class Training:
             if 3 in command:
                 run = parse(command[3][0])
                 self.step += run.get(2, [0])[0]
-                self.node = run.get(3, [b""])[0].decode()
+                self.node = self.stops.pop(0) if self.stops else run.get(3, [b""])[0].decode()
             for asked in parse(command[5][0])[1] if 5 in command else ():
                 about = parse(asked)
                 value = BEFORE if about.get(7) == [b"prev"] else X
@@ -127,7 +128,7 @@ def test_a_training_is_stepped_watched_and_ended(server):
     set_command = next(c for c in training.told if 4 in c)
     watched = [parse(node)[1][0] for node in parse(set_command[4][0])[1]]
     assert b"Default/net/ReLU-op1" in watched and b"Gradients/Default/MatMul-op2" not in watched
-    ask(server, "control", {"mode": "continue", "level": "node", "node_name": "Default/net/ReLU-op1"})
+    ask(server, "control", {"mode": "continue", "level": "node", "name": "Default/net/ReLU-op1"})
     assert wait_until(server, "waiting", node_name="Default/net/ReLU-op1")["step"] == 3
     ask(server, "update-watchpoint", {"watch_point_id": 1, "watch_nodes": ["Gradients"], "mode": 1})
     assert ask(server, "recheck", {})["metadata"]["enable_recheck"] is False
@@ -136,6 +137,16 @@ def test_a_training_is_stepped_watched_and_ended(server):
     ask(server, "control", {"mode": "terminate"})
     training.thread.join(30)
     assert not training.thread.is_alive() and wait_until(server, "pending")
+
+
+def test_a_training_that_stops_on_its_way_to_a_node_is_sent_on(server):
+    training = Training(server.debugger_port, stops=["Default/net/ReLU-op1"])
+    wait_until(server, "waiting")
+    ask(server, "control", {"mode": "continue", "level": "node", "name": "Gradients/Default/MatMul-op2"})
+    assert wait_until(server, "waiting", node_name="Gradients/Default/MatMul-op2")
+    assert sum(3 in command for command in training.told) == 2
+    ask(server, "control", {"mode": "terminate"})
+    training.thread.join(30)
 
 
 def test_tensors_are_fetched_cut_and_compared(server):
@@ -182,7 +193,7 @@ def test_requests_that_make_no_sense_are_refused(server):
     wait_until(server, "waiting")
     for path, body in [
         ("control", {"mode": "continue", "steps": 0}),
-        ("control", {"mode": "continue", "level": "node", "node_name": "no node"}),
+        ("control", {"mode": "continue", "level": "node", "name": "no node"}),
         ("control", {"mode": "pause"}),
         ("create-watchpoint", {"condition": {"id": "no_condition"}, "watch_nodes": []}),
         ("create-watchpoint", {"condition": {"id": "tensor_too_large", "params": []}, "watch_nodes": ["Default"]}),

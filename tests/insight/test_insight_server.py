@@ -125,6 +125,21 @@ def test_lineage(client):
     assert next(o for o in again if o["summary_dir"] == "./one")["added_info"] == {"remark": "good", "tag": 2}
 
 
+WRONG_SEARCHES = [{"limit": "a"}, {"offset": True}, {"lineage_type": "dataset"}, [], {"tag": {"eq": 1}}, {"loss": {"lt": "a"}}]
+
+
+@pytest.mark.parametrize("condition", WRONG_SEARCHES)
+def test_searches_that_make_no_sense_have_the_official_number(client, condition):
+    reply = client.post(API + "lineagemgr/lineages", json=condition)
+    assert (reply.status_code, reply.json()["error_code"]) == (400, "50542218")
+
+
+@pytest.mark.parametrize("note", [{"tag": 11}, {"tag": "a"}, {"remark": "x" * 129}, {"other": 1}])
+def test_notes_that_are_none_have_the_official_number(client, note):
+    reply = client.put(API + "lineagemgr/lineages", params={"train_id": "./one"}, json=note)
+    assert (reply.status_code, reply.json()["error_code"]) == (400, "50542081")
+
+
 @pytest.mark.parametrize(
     ("path", "query", "code"),
     [
@@ -140,6 +155,7 @@ def test_lineage(client):
         ("datavisual/tensors", {"train_id": "./one", "tag": "t", "detail": "data", "step": 5, "dims": "[0, 0, 0]"}, "50540002"),
         ("datavisual/graphs/nodes", {"train_id": "./one", "name": "none"}, "50545009"),
         ("datavisual/graphs/nodes", {"train_id": "./board"}, "5054500C"),
+        ("datavisual/single-job", {"train_id": "./one", "plugin_name": "none"}, "5054500B"),
     ],
 )
 def test_errors_have_official_numbers(client, path, query, code):
@@ -221,7 +237,7 @@ def test_paths_stay_inside(client, name):
     for path in ("datavisual/plugins", "board/profiles", "explainer/explain-job", "board/files"):
         assert client.get(API + path, params={"train_id": name}).status_code == 400
     for path in ("../../../../etc/passwd", "/etc/passwd", "%2e%2e/one"):
-        reply = client.get(API + "explainer/image", params={"train_id": "./one", "path": path})
+        reply = client.get(API + "explainer/image", params={"train_id": "./one", "path": path, "type": "original"})
         assert reply.status_code == 400 and b"root" not in reply.content
     assert client.get("/static/..%2f..%2f__init__.py").status_code == 404
 
@@ -416,6 +432,7 @@ def test_boxes_that_are_enough_for_a_class(profiled):
     catch_up(profiled.app.state.workspace.folder, False)
     (sample,) = ask({}).json()["samples"]
     (inference,) = sample["inferences"]
-    assert inference["label"] == "cat" and inference["hoc_layers"] == [{"confidence": 0.5, "boxes": [[1, 2, 30, 40]]}]
+    (layer,) = inference["hoc_layers"]
+    assert inference["label"] == "cat" and (layer["confidence"], layer["boxes"]) == (0.5, [[1, 2, 30, 40]])
     assert ask({"labels": ["dog"]}).json()["count"] == 0
     assert ask({"drop_empty": "yes"}).status_code == 400

@@ -11,6 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "insight"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import event_writer as w
+import sample_profiles
 from sample_runs import add_extras, build
 from web_servers import serving
 
@@ -25,6 +26,7 @@ def base(tmp_path_factory):
     base = tmp_path_factory.mktemp("runs")
     build(base)
     add_extras(base)
+    sample_profiles.build_pipeline(base / "official")
     return base
 
 
@@ -167,6 +169,15 @@ def test_ranks_are_compared(page, site):
     page.wait_for_selector(".ranks table.grid")
     assert "profiler/rank_2 computes longer than the others: 16.00 ms a step, the others 6.00 ms" in page.inner_text(".ranks .advice")
     assert page.locator(".ranks tbody tr").count() == 3
+
+
+def test_profiles_of_official_mindspore(page, site):
+    page.goto(f"{site}/#/profiler?run=./official")
+    page.wait_for_selector("table.operators tbody tr")
+    assert "56% forward and backward pass" in page.inner_text(".page > .advice")
+    assert page.locator(".ranks tbody tr").count() == 4 and "profiler, device 3 " in page.inner_text(".ranks .advice")
+    assert page.inner_text("table.operators tbody tr:first-child").split("\t")[:2] == ["Conv2D", "5"]
+    assert page.locator("table.preparation tbody tr td:first-child").all_inner_texts() == ["GeneratorOp_2", "MapOp_1", "BatchOp_0"]
 
 
 def test_lineage_explainer_tuner(page, site):

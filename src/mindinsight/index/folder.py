@@ -1,6 +1,6 @@
 """The folder of runs: which event files there are, and reading them into the index.
 
-A run is a folder that holds event files; its name is the path from the base folder, `./…`, as in official replies.
+A run is a folder that holds event files or a profile; its name is the path from the base folder, `./…`, as in official replies.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from mindinsight.events.reader import read
 from mindinsight.index.store import FileState, Store
 
 _EVENTS = re.compile(r"summary\.\d+|tfevents|_lineage$|_explain$")
+_PROFILE = re.compile(r"profiler_info_\d+\.json|(ASCEND_)?PROFILER_OUTPUT")
 _DEEPEST = 16
 _TOGETHER = 24 << 20  # bytes of event files in one transaction
 
@@ -33,7 +34,7 @@ class Folder:
         return self.base / run / name
 
     def find(self) -> Iterator[tuple[str, str, os.stat_result]]:
-        """Every event file: run, name, state."""
+        """Every event file: run, name, state. A profile is a file with nothing to read, called `folder/`."""
         waiting = [(str(self.base), "./", 0)]
         while waiting:
             place, run, depth = waiting.pop()
@@ -44,6 +45,8 @@ class Folder:
             for entry in entries:
                 try:
                     if entry.is_dir(follow_symlinks=False):
+                        if _is_profile(entry):
+                            yield run, f"{entry.name}/", _empty(entry.stat(follow_symlinks=False))
                         if depth < _DEEPEST and not entry.name.startswith("."):
                             waiting.append((entry.path, f"{run.rstrip('/')}/{entry.name}", depth + 1))
                     elif _EVENTS.search(entry.name):
@@ -66,8 +69,8 @@ class Folder:
         new = [(*key, state) for key, state in found.items() if key not in known]
         if new:
             self.store.add_files(new)
-        return [key for key, state in found.items() if key not in known or state.st_size > known[key].size
-                or known[key].position == 0]  # fmt: skip
+        return [key for key, state in found.items() if _is_read(key[1]) and (key not in known or state.st_size > known[key].size
+                or known[key].position == 0)]  # fmt: skip
 
     def index(self, wanted: list[tuple[str, str]]) -> None:
         """Read what is new in files. Others may do the same at the same time."""
@@ -112,4 +115,22 @@ class Folder:
         known = self.store.run(run)
         found = [f["name"] for f in self.store.run_files(known.id)] if known else [n for r, n in self.compare() if r == run]
         if found:
-            self.index([(run, name) for name in found])
+            self.index([(run, name) for name in found if _is_read(name)])
+
+
+def _is_profile(entry: os.DirEntry[str]) -> bool:
+    """Whether a folder holds profiles, its own or of several ranks."""
+    if not entry.name.startswith("profiler") and not entry.name.endswith("_ascend_ms"):
+        return False
+    names = [inner.name for inner in os.scandir(entry.path)]
+    outputs = (os.path.join(entry.path, name, output) for name in names for output in ("PROFILER_OUTPUT", "ASCEND_PROFILER_OUTPUT"))
+    return any(_PROFILE.fullmatch(name) for name in names) or any(os.path.isdir(output) for output in outputs)
+
+
+def _empty(state: os.stat_result) -> os.stat_result:
+    """The state of a folder as that of a file without content."""
+    return os.stat_result((*state[:6], 0, *state[7:]))
+
+
+def _is_read(name: str) -> bool:
+    return not name.endswith("/")

@@ -56,6 +56,7 @@ class Session:
         self._last_id = 0
         self._commands: deque[bytes] = deque()
         self._left = 0  # steps still to make; -1: without end
+        self._goal = ""  # the node that it is to run to
         self._has_run = False
         self._views: deque[tuple[dict[str, Any], int]] = deque()  # what tensors were asked for, and how many have still to come
 
@@ -125,7 +126,7 @@ class Session:
         """What watchpoints have found; the training stops at it."""
         with self.lock:
             self.hits = [messages.hit(piece) for piece in pieces]
-            self._left = 0
+            self._left, self._goal = 0, ""
             self._tell({"receive_watchpoint_hits": True})
         return messages.OK
 
@@ -135,13 +136,18 @@ class Session:
         with self.lock:
             mismatched = self.state == MISMATCH
             self._answer_views(sum(left for _, left in self._views) if not self._commands else 0)  # no more of them will come
-            self.about = about
+            moved, self.about = about.cur_node != self.about.cur_node, about
             self.shelf.move_to(about.cur_step)
             endless = self._left < 0 and not self._commands
             generation = self._generation
         if endless:
             time.sleep(_BREATH)
         with self.lock:
+            if self._goal and not self._commands:
+                if moved and about.cur_node != self._goal:  # it stopped on the way
+                    self.state = RUNNING
+                    return messages.run_command("node", node=self._goal)
+                self._goal = ""
             if self._left and not self._commands:
                 self._left -= self._left > 0
                 self.state = RUNNING
@@ -200,6 +206,7 @@ class Session:
         self._send_watchpoints()
         if level == "node":
             self.shelf.forget()  # the step has the same number, but other values
+            self._goal = node
             self._commands.append(messages.run_command("node", node=node))
         elif level == "recheck":
             self._commands.append(messages.run_command("recheck"))
@@ -214,14 +221,14 @@ class Session:
     def pause(self) -> None:
         """Stop after the step under way."""
         self._require(RUNNING)
-        self._left = 0
+        self._left, self._goal = 0, ""
         self.state = SENDING
 
     def terminate(self) -> None:
         """End the training."""
         if self.state == PENDING:
             raise refused("There is no training to end.")
-        self._left = 0
+        self._left, self._goal = 0, ""
         self._commands.append(messages.exit_command())
         self.state = SENDING
         self.lock.notify_all()

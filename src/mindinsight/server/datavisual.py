@@ -13,7 +13,7 @@ from starlette.responses import Response
 from mindinsight.events import event, values
 from mindinsight.events.wire import Malformed
 from mindinsight.index.store import Run, Thing
-from mindinsight.server import errors
+from mindinsight.server import errors, official
 from mindinsight.server.calls import Call, route
 from mindinsight.server.lineage import model_of
 from mindinsight.server.workspace import damaged
@@ -51,7 +51,7 @@ def train_jobs(call: Call) -> Any:
 
 def _job(call: Call, run: Run) -> dict[str, Any]:
     files = call.workspace.store.run_files(run.id)
-    names = [file["name"] for file in files]
+    names = [file["name"] for file in files if not file["name"].endswith("/")]
     profiler = _profiler(call, run)
     return {
         "train_id": run.name,
@@ -71,12 +71,13 @@ def _job(call: Call, run: Run) -> dict[str, Any]:
 
 
 def _profiler(call: Call, run: Run) -> tuple[str | None, str]:
+    """The folder of a run's profile, and what was profiled."""
     try:
-        entries = os.scandir(call.workspace.path(run.name))
+        with os.scandir(call.workspace.path(run.name)) as entries:
+            found = min((entry.name for entry in entries if entry.name.startswith("profiler") and entry.is_dir()), default=None)
     except OSError:
         return None, ""
-    with entries:
-        return next(((entry.name, "cpu") for entry in entries if entry.name.startswith("profiler") and entry.is_dir()), (None, ""))
+    return found, official.about.kind_of(call.workspace.path(run.name) / found) or "cpu" if found else ""
 
 
 def _clock(seconds: float) -> str:
@@ -121,7 +122,7 @@ def single_job(call: Call) -> Any:
     """The tags of one kind."""
     plugin = call.needed("plugin_name")
     if plugin not in _PLUGINS:
-        raise errors.wrong_value(f"'plugin_name' only can be one of {list(_PLUGINS)}")
+        raise errors.no_plugin(f"'plugin_name' only can be one of {list(_PLUGINS)}")
     run = call.workspace.run(call.query.get("train_id"))
     return {"train_jobs": [{"id": run.name, "name": run.name, "tags": plugins_of(call, run)[plugin]}]}
 

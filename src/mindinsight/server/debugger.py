@@ -175,7 +175,7 @@ def _place(session: Session) -> dict[str, Any]:
 
 
 def _target(session: Session, body: dict[str, Any]) -> str:
-    name = _text(body, "node_name") or _text(body, "name")
+    name = _text(body, "name")
     if not name:
         return ""
     _, node, _ = session.graphs.leaf(name, _text(body, "graph_name") or None)

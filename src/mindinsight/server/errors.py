@@ -57,6 +57,11 @@ def no_run(detail: str = "Can not find the given train job in cache.") -> ApiErr
     return ApiError(DATAVISUAL, 5, f"Train job is not exist. Detail: {detail}" if detail else "Train job is not exist.")
 
 
+def no_plugin(detail: str) -> ApiError:
+    """A kind of values that there is not."""
+    return ApiError(DATAVISUAL, 11, f"Plugin is not available. Detail: {detail}")
+
+
 def no_graph() -> ApiError:
     """A run without a graph."""
     return ApiError(DATAVISUAL, 12, "Graph is not exist.")

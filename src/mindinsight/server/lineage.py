@@ -98,7 +98,7 @@ def _check(condition: dict[str, Any]) -> None:
     for key, value in condition.items():
         if key in _PAGING:
             continue
-        if not _known(key):
+        if not _known(key) or key == "tag":  # runs are sorted by tags, not found by them
             raise _bad("The search attribute not supported.")
         if not isinstance(value, dict) or not set(value) <= set(_COMPARE):
             raise _bad(f"The compare condition of {key} should be a dict of {sorted(_COMPARE)}.")
@@ -107,7 +107,12 @@ def _check(condition: dict[str, Any]) -> None:
                 raise _bad(f"The value of '{name}' of {key} should be a list.")
             if key in _NUMBERS and name not in ("in", "not_in") and not isinstance(wanted, (int, float)):
                 raise _bad(f"The parameter {key} should be a number.")
+    for name in ("limit", "offset"):
+        if not isinstance(condition.get(name, 1), int) or isinstance(condition.get(name), bool):
+            raise _bad(f"The {name} must be int.")
     check_page(condition.get("offset", 0), condition.get("limit", 10), 100_000)
+    if not isinstance(condition.get("lineage_type", {}), dict):
+        raise _bad("The lineage_type should be a dict: {'eq': 'dataset'} or {'eq': 'model'}.")
     if condition.get("sorted_type") not in (None, "ascending", "descending"):
         raise _bad("The sorted_type should be 'ascending' or 'descending'.")
     if "sorted_type" in condition and "sorted_name" not in condition:
@@ -160,7 +165,7 @@ def search(workspace: Workspace, condition: dict[str, Any]) -> dict[str, Any]:
         first = condition.get("offset", 0) * condition["limit"]
         found = found[first : first + condition["limit"]]
     kinds = condition.get("lineage_type", {})
-    shown = kinds.get("in", [kinds["eq"]] if "eq" in kinds else ["model", "dataset"]) if isinstance(kinds, dict) else [kinds]
+    shown = kinds.get("in", [kinds["eq"]] if "eq" in kinds else ["model", "dataset"])
     objects = []
     for run, one in found:
         row: dict[str, Any] = {"summary_dir": run.name}
@@ -206,7 +211,14 @@ def _customized(models: Iterable[dict[str, Any]]) -> dict[str, Any]:
 @route("POST", "/lineagemgr/lineages")
 def lineages(call: Call) -> Any:
     """Runs and their lineage."""
-    return search(call.workspace, call.body())
+    condition = call.json()
+    if not isinstance(condition, dict):
+        raise _bad("Invalid search_condition type, it should be dict.")
+    return search(call.workspace, condition)
+
+
+def _wrong_note(detail: str) -> errors.ApiError:
+    return errors.ApiError(errors.LINEAGE, 0x81, f"ValueError. {detail}")
 
 
 @route("PUT", "/lineagemgr/lineages")
@@ -215,12 +227,12 @@ def update_lineage(call: Call) -> Any:
     run = call.workspace.run(call.query.get("train_id"))
     given = call.body()
     if not set(given) <= {"tag", "remark"}:
-        raise errors.wrong_value("The key in added_info must be in ['tag', 'remark'].")
+        raise _wrong_note("The key in added_info must be in ['tag', 'remark'].")
     tag, remark = given.get("tag"), given.get("remark")
     if tag is not None and (not isinstance(tag, int) or isinstance(tag, bool) or not 0 <= tag <= 10):
-        raise errors.wrong_value("The tag should be an int in [0, 10].")
+        raise _wrong_note("The tag should be an int in [0, 10].")
     if remark is not None and (not isinstance(remark, str) or len(remark) > 128):
-        raise errors.wrong_value("The remark should be a str of at most 128 characters.")
+        raise _wrong_note("The remark should be a str of at most 128 characters.")
     old = call.workspace.store.notes().get(run.name, ("", ""))
     call.workspace.store.write_note(run.name, old[0] if remark is None else remark, old[1] if tag is None else str(tag))
     return {"status": "success"}

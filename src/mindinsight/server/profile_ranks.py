@@ -1,59 +1,32 @@
 """Official routes on memory, operations, ranks and communication, answered from official profiles and from ours.
 
-A run has profiles of one kind: those that official MindSpore wrote (`official_profiles.py`), or ours. Ours know no links between devices,
+A run has profiles of one kind: those that official MindSpore wrote (`official/`), or ours. Ours know no links between devices,
 which only Ascend counts.
 """
 
 from __future__ import annotations
 
-import functools
 import itertools
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import mindinsight
-from mindinsight.server import errors
-from mindinsight.server import official_profiles as official
-from mindinsight.server.calls import Call, Handler
-from mindinsight.server.calls import route as plain_route
+from mindinsight.server import errors, official
+from mindinsight.server.calls import Call
 from mindinsight.server.profiles import (
     all_profiles,
     cluster,
     counted_flops,
+    device_of,
     parts_of_step,
     profile_folder,
+    route,
     table,
     trace,
 )
 
 _GIB = 2**30
 _TO_TEN_NS = 1e5  # official steps count in ten nanoseconds
-
-
-def route(method: str, path: str) -> Callable[[Handler], Handler]:
-    """A route that reads files which anybody may have written: what is not as it should be is said, and is no fault of the server."""
-
-    def add(handler: Handler) -> Handler:
-        @functools.wraps(handler)
-        def guarded(call: Call) -> Any:
-            try:
-                return handler(call)
-            except (KeyError, TypeError, AttributeError, ValueError, IndexError, ArithmeticError) as error:
-                message = f"Raw file error. A file of the profile is damaged: {type(error).__name__}."
-                raise errors.ApiError(errors.PROFILER, 1 | 2 << 7, message) from None
-
-        return plain_route(method, path)(guarded)
-
-    return add
-
-
-def _device(call: Call, given: Any = None) -> str:
-    """The number of a device."""
-    value = str(call.query.get("device_id", "0") if given is None else given)
-    if not value.isdigit():
-        raise errors.wrong_type("device_id", "Integer")
-    return value
 
 
 def _only_ascend(call: Call, default: str = "") -> None:
@@ -65,8 +38,8 @@ def _only_ascend(call: Call, default: str = "") -> None:
 @route("GET", "/profile/devices")
 def devices(call: Call) -> Any:
     """The ranks that were profiled."""
-    if official.is_there(call):
-        return official.about_devices(official.needed(call))
+    if official.files.is_named(call):
+        return official.about.about_devices(official.files.needed(call))
     numbers = [str(i) for i in range(len(all_profiles(call)))]
     return {"device_list": numbers, "rank_list": numbers, "profiler_mode": ""}
 
@@ -74,9 +47,10 @@ def devices(call: Call) -> Any:
 @route("GET", "/profile/profile_info")
 def about(call: Call) -> Any:
     """Which version wrote a profile."""
-    if not call.query.get("profile") or not call.query.get("train_id"):
-        raise errors.wrong_value("No profiler_dir or train_id.")
-    return official.version(official.needed(call), mindinsight.__version__) if official.is_there(call) else {}
+    if official.files.is_named(call):
+        return official.about.version(official.files.needed(call), mindinsight.__version__)
+    profile_folder(call)
+    return {}
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -86,27 +60,27 @@ def about(call: Call) -> Any:
 @route("GET", "/profile/memory-summary")
 def memory_summary(call: Call) -> Any:
     """The most memory in use, in GiB."""
-    if official.is_there(call):
+    if official.files.is_there(call):
         _only_ascend(call, "ascend")
-        return {"summary": official.memory_summary(official.needed(call), _device(call))}
+        return {"summary": official.memory.memory_summary(official.files.needed(call), device_of(call))}
     return {"summary": _memory(profile_folder(call))[0]}
 
 
 @route("GET", "/profile/memory-graphics")
 def memory_graphs(call: Call) -> Any:
     """Memory over the nodes of each graph; over time in our profiles."""
-    if official.is_there(call):
+    if official.files.is_there(call):
         _only_ascend(call, "ascend")
-        return official.memory_graphs(official.needed(call), _device(call))
+        return official.memory.memory_graphs(official.files.needed(call), device_of(call))
     return {"0": _memory(profile_folder(call))[1]}
 
 
 @route("GET", "/profile/memory-breakdowns")
 def memory_of_node(call: Call) -> Any:
     """What is in memory when a node runs."""
-    folder, node = official.needed(call), call.integer("node_id", 0)
+    folder, node = official.files.needed(call), call.integer("node_id", 0)
     _only_ascend(call, "ascend")
-    return official.memory_of_node(folder, _device(call), call.query.get("graph_id", "0"), node)
+    return official.memory.memory_of_node(folder, device_of(call), call.query.get("graph_id", "0"), node)
 
 
 def _memory(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -137,8 +111,8 @@ def _memory(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 @route("GET", "/profile/flops-summary")
 def flops_summary(call: Call) -> Any:
     """Operations of the profiled calls, and how many were done in a second, in millions."""
-    if official.is_there(call):
-        return official.flops(official.needed(call), _device(call))
+    if official.files.is_there(call):
+        return official.memory.flops(official.files.needed(call), device_of(call))
     return _flops(profile_folder(call))
 
 
@@ -151,8 +125,8 @@ def _flops(folder: Path) -> dict[str, Any]:
 @route("GET", "/profile/cluster-flops")
 def cluster_flops(call: Call) -> Any:
     """Operations of each rank, and their share of the most."""
-    if official.is_there(call):
-        return official.cluster_flops(official.needed(call))
+    if official.files.is_there(call):
+        return official.ranks.cluster_flops(official.files.needed(call))
     rows = [{"rank_id": i, **_flops(folder)} for i, (_, folder) in enumerate(all_profiles(call))]
     most = max((row["FLOPs"] for row in rows), default=0)
     return [{**row, "FLOPs_norm": row["FLOPs"] / most if most else 0.0} for row in rows]
@@ -161,8 +135,8 @@ def cluster_flops(call: Call) -> Any:
 @route("GET", "/profile/cluster-peak-memory")
 def cluster_memory(call: Call) -> Any:
     """The most memory of each rank, in GiB."""
-    if official.is_there(call):
-        return official.cluster_memory(official.needed(call))
+    if official.files.is_there(call):
+        return official.ranks.cluster_memory(official.files.needed(call))
     return [
         {"rank_id": i, "capacity": None, "peak_mem": rank["peak"] / _GIB}
         for i, rank in enumerate(cluster(call)["ranks"])
@@ -172,8 +146,8 @@ def cluster_memory(call: Call) -> Any:
 @route("POST", "/profile/cluster-step-trace-summary")
 def cluster_steps(call: Call) -> Any:
     """The mean step of each rank, or one step: waiting for data, computing, the rest, and all of it, in milliseconds."""
-    if official.is_there(call):
-        return official.cluster_steps(official.needed(call), call.body())
+    if official.files.is_there(call):
+        return official.ranks.cluster_steps(official.files.needed(call), call.body())
     step = (call.body().get("filter_condition") or {}).get("step_id", 0)
     info, most = [], 0
     for i, (_, folder) in enumerate(all_profiles(call)):
@@ -193,6 +167,8 @@ def cluster_steps(call: Call) -> Any:
 @route("GET", "/profile/summary/cluster-propose")
 def cluster_propose(call: Call) -> Any:
     """Advice on ranks that are not alike."""
+    if official.files.is_there(call):
+        return official.advice.of_ranks(official.files.needed(call))
     return {"cluster": cluster(call)["advice"]}
 
 
@@ -203,33 +179,33 @@ def cluster_propose(call: Call) -> Any:
 @route("GET", "/profile/communication-data")
 def communication_data(call: Call) -> Any:
     """The communication of every step of every device."""
-    return official.communication_of_devices(official.needed(call))
+    return official.ranks.communication_of_devices(official.files.needed(call))
 
 
 @route("POST", "/profile/search-cluster-communication")
 def communication(call: Call) -> Any:
     """What each rank spent on communication in a step."""
-    return official.communication(official.needed(call), call.body())
+    return official.ranks.communication(official.files.needed(call), call.body())
 
 
 @route("POST", "/profile/search-cluster-link")
 def links(call: Call) -> Any:
     """What went over each link in a step."""
-    return official.links(official.needed(call), call.body())
+    return official.ranks.links(official.files.needed(call), call.body())
 
 
 @route("GET", "/profile/parallel-strategy/graphs")
 def strategy(call: Call) -> Any:
-    """How the network was cut over devices: stages (`stage_id=metadata`), or what the ranks of a stage wrote of their graphs."""
-    folder = official.needed(call)
-    about = official.strategy(folder)
+    """How the network was cut over devices: stages (`stage_id=metadata`), or the graph of a stage."""
+    folder = official.files.needed(call)
+    about = official.strategy.about(folder)
     stage = call.query.get("stage_id") or "metadata"
     if stage == "metadata":
         return {"status": "finish", "data": about}
     ranks = about["stage_devices"].get(stage)
     if ranks is None:
         raise errors.wrong_value(f"'stage_id' should be 'metadata' or in [0, {len(about['stage_devices']) - 1}].")
-    return {"status": "finish", "data": {"graphs": {str(rank): official.strategy_of(folder, rank) for rank in ranks}}}
+    return {"status": "finish", "data": official.strategy.stage(folder, ranks)}
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -240,8 +216,8 @@ def strategy(call: Call) -> Any:
 def marey_memory(call: Call) -> Any:
     """The memory of all devices."""
     _only_ascend(call)
-    if official.is_there(call):
-        return official.memory_of_devices(official.needed(call))
+    if official.files.is_there(call):
+        return official.memory.memory_of_devices(official.files.needed(call))
     both = [_memory(folder) for _, folder in all_profiles(call)]
     return {f"device{i}": {"summary": summary, "details": {"0": graph}} for i, (summary, graph) in enumerate(both)}
 
@@ -249,8 +225,8 @@ def marey_memory(call: Call) -> Any:
 @route("GET", "/profile/marey-graph/flops-data")
 def marey_flops(call: Call) -> Any:
     """The operations of all devices."""
-    if official.is_there(call):
-        return official.flops_of_devices(official.needed(call))
+    if official.files.is_there(call):
+        return official.memory.flops_of_devices(official.files.needed(call))
     found = {}
     for i, (_, folder) in enumerate(all_profiles(call)):
         rows = [row for row in table(folder / "flops.csv") if isinstance(row.get("flops"), float)]
@@ -262,8 +238,8 @@ def marey_flops(call: Call) -> Any:
 @route("GET", "/profile/marey-graph/overview-time")
 def marey_steps(call: Call) -> Any:
     """The steps of all devices."""
-    if official.is_there(call):
-        return official.steps_of_devices(official.needed(call))
+    if official.files.is_there(call):
+        return official.ranks.steps_of_devices(official.files.needed(call))
     return {
         f"device{i}": _steps(table(folder / "step_trace_time.csv")) for i, (_, folder) in enumerate(all_profiles(call))
     }
@@ -290,7 +266,7 @@ def _steps(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def marey_timeline(call: Call) -> Any:
     """When each operator of a step ran on each device."""
     _only_ascend(call)
-    return official.timeline(official.needed(call), call.query.get("step", "1"), call.query.get("device_list"))
+    return official.marey.timeline(official.files.needed(call), call.query.get("step", "1"), call.query.get("device_list"))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -300,10 +276,9 @@ def marey_timeline(call: Call) -> Any:
 @route("POST", "/profile/minddata-cpu-utilization-summary")
 def processors(call: Call) -> Any:
     """How busy the processors were while data were prepared."""
-    if not call.query.get("profile") or not call.query.get("train_id"):
-        raise errors.wrong_value("No profiler_dir or train_id.")
+    official.files.is_named(call)
     body = call.body()
-    return official.processors(official.needed(call), _device(call, body.get("device_id", "0")), body)
+    return official.data.processors(official.files.needed(call), device_of(call, body.get("device_id", "0")), body)
 
 
 @route("POST", "/profile/dynamic-shape-detail")
@@ -315,23 +290,30 @@ def shapes(call: Call) -> Any:
     place = body.get("dir")
     if not isinstance(place, str):
         raise errors.missing("dir")
-    return official.shapes(official.needed(call, place), _device(call, body.get("device_id", "0")))
+    return official.about.shapes(official.files.needed(call, place), device_of(call, body.get("device_id", "0")))
 
 
 @route("GET", "/profile/msprof_timeline_option")
 def timeline_choices(call: Call) -> Any:
-    """The ranks whose timelines can be seen."""
-    if official.is_there(call):
-        return official.raw_choices(official.needed(call))
+    """The ranks and graphs whose timelines can be seen."""
+    if official.files.is_there(call):
+        return official.raw.choices(official.files.needed(call))
+    profile_folder(call)
     return {"rank_list": list(range(len(all_profiles(call)))), "model_list": []}
 
 
 @route("GET", "/profile/msprof_timeline")
 def merged_timeline(call: Call) -> Any:
     """The timelines of some ranks, as events for Perfetto."""
-    if not official.is_there(call):
+    if not official.files.is_there(call):
         return trace(call)
-    ranks = call.query.get("rank_list")
-    if ranks and not all(rank.isdigit() for rank in ranks.split(",")):
-        raise errors.wrong_type("rank_list", "Integer")
-    return official.raw_timeline(official.needed(call), [int(rank) for rank in ranks.split(",")] if ranks else None)
+    folder, kind = official.files.needed(call), call.query.get("kind") or "summary"
+    merged, scopes = call.query.get("merge_model") != "false", call.query.get("scope_name", "false") != "false"
+    return official.raw.timeline(folder, _numbers(call, "rank_list"), _numbers(call, "model_list"), kind, merged, scopes)
+
+
+def _numbers(call: Call, name: str) -> list[int]:
+    given = call.query.get(name)
+    if given and not all(number.isdigit() for number in given.split(",")):
+        raise errors.wrong_type(name, "Integer")
+    return [int(number) for number in given.split(",")] if given else []

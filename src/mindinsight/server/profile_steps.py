@@ -1,4 +1,4 @@
-"""Official routes on steps and on the data pipeline, answered from our profiles.
+"""Official routes on steps and on the data pipeline, answered from official profiles and from ours.
 
 Official step traces have three parts. What is the interval between two steps there, in which data are waited for, is the wait
 for data here; forward and backward pass are computing; the tail, in which weights are updated, is the rest.
@@ -9,9 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from mindinsight.server import errors
-from mindinsight.server.calls import Call, route
-from mindinsight.server.profiles import mean_step, profile_folder, table
+from mindinsight.server import errors, official
+from mindinsight.server.calls import Call
+from mindinsight.server.profiles import device_of, mean_step, profile_folder, route, table
 
 _PARTS = {"iteration_interval": "data_wait_ms", "fp_and_bp": "compute_ms", "tail": "other_ms"}
 _TO_MS = 1e3
@@ -37,6 +37,8 @@ def _summary(steps: list[dict[str, Any]]) -> dict[str, Any]:
 @route("GET", "/profile/training-trace/graph")
 def training_trace(call: Call) -> Any:
     """The mean step (type 0), or one step, in its parts."""
+    if official.files.is_there(call):
+        return official.steps.graph(official.files.needed(call), device_of(call), call.integer("type", 0))
     steps = _steps(profile_folder(call))
     number = call.integer("type", 0)
     if not 0 <= number <= len(steps):
@@ -56,6 +58,8 @@ def training_trace(call: Call) -> Any:
 @route("GET", "/profile/training-trace/target-time-info")
 def one_part(call: Call) -> Any:
     """A part of every step, in milliseconds."""
+    if official.files.is_there(call):
+        return official.steps.part(official.files.needed(call), device_of(call), call.query.get("type"))
     name = call.needed("type")
     if name not in _PARTS:
         raise errors.wrong_value(f"'type' should be one of {', '.join(_PARTS)}.")
@@ -66,6 +70,8 @@ def one_part(call: Call) -> Any:
 @route("GET", "/profile/timeline-summary")
 def timeline_summary(call: Call) -> Any:
     """How much is in the timeline."""
+    if official.files.is_there(call):
+        return official.steps.timeline_summary(official.files.needed(call), device_of(call), call.query.get("device_type", "ascend"))
     folder = profile_folder(call)
     rows = [row for row in table(folder / "op_statistic.csv") if row.get("kind") in ("kernel", "operator")]
     threads = {row.get("threads", 1) for row in table(folder / "dataset.csv")}
@@ -85,15 +91,28 @@ def _queue(folder: Path) -> dict[str, Any]:
 
 @route("GET", "/profile/queue_info")
 def queue_info(call: Call) -> Any:
-    """The queue before the training (get_next); there is none before the device."""
-    return _queue(profile_folder(call)) if call.query.get("type") == "get_next" else {}
+    """The queue before the training (get_next), and before the device, which ours have not."""
+    kind = call.query.get("type")
+    if official.files.is_named(call):
+        known = kind in ("get_next", "device_queue")
+        device = device_of(call, call.query.get("device_id", ""))
+        return official.data.queue(official.files.needed(call), device, str(kind)) if known else {}
+    folder = profile_folder(call)
+    return _queue(folder) if kind == "get_next" else {}
 
 
 @route("GET", "/profile/minddata_op")
 def waiting(call: Call) -> Any:
     """How long each step waited for its data, in milliseconds."""
-    if call.query.get("type") != "get_next":
-        return {"size": 0, "info": [], "summary": {"time_summary": {}}, "advise": {}}
+    kind = call.query.get("type")
+    nothing: dict[str, Any] = {"size": 0, "info": [], "summary": {"time_summary": {}}, "advise": {}}
+    if official.files.is_named(call):
+        known = kind in ("get_next", "device_queue")
+        device = device_of(call, call.query.get("device_id", ""))
+        return official.data.times(official.files.needed(call), device, str(kind)) if known else nothing
+    if kind != "get_next":
+        profile_folder(call)
+        return nothing
     times = [row["data_wait_ms"] for row in _steps(profile_folder(call))]
     mean = sum(times) / len(times) if times else 0.0
     return {"size": len(times), "info": {"get_next": times}, "summary": {"time_summary": {"avg_cost": str(mean)}}}
@@ -102,6 +121,8 @@ def waiting(call: Call) -> Any:
 @route("GET", "/profile/process_summary")
 def process_summary(call: Call) -> Any:
     """Whether the data pipeline keeps up."""
+    if official.files.is_named(call):
+        return official.data.state(official.files.needed(call), device_of(call, call.query.get("device_id", "")))
     queue = _queue(profile_folder(call))
     if not queue:
         return {}
@@ -115,29 +136,23 @@ def process_summary(call: Call) -> Any:
 @route("GET", "/profile/minddata-pipeline/queue")
 def pipeline_queue(call: Call) -> Any:
     """A part of the data pipeline, the one that follows it, and the queue between them."""
-    number = call.integer("op_id", 0)
-    rows = _pipeline(profile_folder(call))
-    if not 0 <= number < len(rows):
-        raise errors.wrong_value(f"'op_id' should be in [0, {len(rows) - 1}].")
-
-    def about(row: list[Any]) -> dict[str, Any]:
-        return {"op_id": row[0], "op_type": row[1], "num_workers": row[2]}
-
-    parent = rows[rows[number][8]] if rows[number][8] is not None else None
-    names = ("output_queue_size", "output_queue_average_size", "output_queue_length", "output_queue_usage_rate", "sample_interval")
-    queue = dict(zip(names, rows[number][3:8])) if parent else None
-    return {"current_op": about(rows[number]), "parent_op": about(parent) if parent else None, "queue_info": queue}
+    is_official = official.files.is_named(call)
+    if not call.query.get("op_id"):
+        raise errors.wrong_value("Invalid operator id or operator id does not exist.")
+    if is_official:
+        rows = official.data.pipeline_rows(official.files.needed(call), device_of(call))
+    else:
+        rows = _pipeline(profile_folder(call))
+    return official.data.part_of_pipeline(rows, call.integer("op_id"))
 
 
 @route("POST", "/profile/minddata-pipeline/op-queue")
 def pipeline_parts(call: Call) -> Any:
     """The parts of the data pipeline, the last one first."""
-    names = ["op_id", "op_type", "num_workers", "output_queue_size", "output_queue_average_size", "output_queue_length",
-             "output_queue_usage_rate", "sample_interval", "parent_id", "children_id"]  # fmt: skip
-    rows = _pipeline(profile_folder(call))
-    if not (call.body().get("filter_condition") or {}).get("is_display_op_detail"):
-        names, rows = [*names[:2], *names[4:]], [[*row[:2], *row[4:]] for row in rows]
-    return {"col_name": names, "object": rows, "size": len(rows)}
+    is_official, body = official.files.is_named(call), call.json()
+    device = official.data.check_pipeline(body)
+    rows = official.data.pipeline_rows(official.files.needed(call), device) if is_official else _pipeline(profile_folder(call))
+    return official.data.pipeline(rows, body)
 
 
 def _pipeline(folder: Path) -> list[list[Any]]:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import csv
+import functools
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from starlette.responses import FileResponse
 
-from mindinsight.server import errors
-from mindinsight.server.calls import Call, check_page, route
+from mindinsight.server import errors, official
+from mindinsight.server.calls import Call, Handler, check_page
+from mindinsight.server.calls import route as plain_route
 
 _OUTPUT = "PROFILER_OUTPUT"
 _LARGEST = 64 << 20
 _MOST_ROWS = 20_000
+_DEEPEST_SCOPE = 1000
 _ADVICE = {
     "compute_ms": "Most of a step is computing: look at the longest kernels below; smaller types (amp) and fused operators help most.",
     "data_wait_ms": "Most of a step is waiting for data: raise num_parallel_workers, prefetch, cache, or move decoding before training.",
@@ -35,39 +38,61 @@ _UNEQUAL = (
 )
 
 
+def route(method: str, path: str) -> Callable[[Handler], Handler]:
+    """A route that reads files which anybody may have written: what is not as it should be is said, and is no fault of the server."""
+
+    def add(handler: Handler) -> Handler:
+        @functools.wraps(handler)
+        def guarded(call: Call) -> Any:
+            try:
+                return handler(call)
+            except (KeyError, TypeError, AttributeError, ValueError, IndexError, ArithmeticError) as error:
+                message = f"Raw file error. A file of the profile is damaged: {type(error).__name__}."
+                raise errors.ApiError(errors.PROFILER, 1 | 2 << 7, message) from None
+
+        return plain_route(method, path)(guarded)
+
+    return add
+
+
+def device_of(call: Call, given: Any = None) -> str:
+    """The number of a device."""
+    value = str(call.query.get("device_id", "0") if given is None else given)
+    if not value.isdigit():
+        raise errors.wrong_type("device_id", "Integer")
+    return value
+
+
 def _folders(run: Path) -> Iterator[tuple[str, Path]]:
     """Folders with a profile, at most four levels down."""
     for place, names, _ in os.walk(run):
         depth = len(Path(place).relative_to(run).parts)
-        if _OUTPUT in names:
-            name = str(Path(place).relative_to(run))
-            yield name, Path(place) / _OUTPUT
-        names[:] = sorted(n for n in names if n != _OUTPUT and not n.startswith(".")) if depth < 4 else []
+        for output in (_OUTPUT, official.exported.FOLDER):
+            if output in names:
+                yield str(Path(place).relative_to(run)), Path(place) / output
+        inner = sorted(n for n in names if n not in (_OUTPUT, official.exported.FOLDER) and not n.startswith("."))
+        names[:] = inner if depth < 4 else []
 
 
 def has_profile(run: Path) -> bool:
     """Whether a folder seems to hold a profile: a look at its entries, no more."""
     try:
         with os.scandir(run) as entries:
-            return any(entry.name == _OUTPUT or entry.name.startswith("profiler") for entry in entries)
+            return any(entry.name == _OUTPUT or entry.name.startswith("profiler") or entry.name.endswith("_ascend_ms") for entry in entries)
     except OSError:
         return False
 
 
 def profile_folder(call: Call) -> Path:
-    """The profile that a request means: by run and name, or by `dir`, the path below the folder of runs."""
+    """Our profile that a request means: by run and name, or by `dir`, the path below the folder of runs."""
     place = call.query.get("dir")
     if place:
         folder = call.workspace.path(place) / _OUTPUT
-        if not folder.is_dir():
-            raise errors.ApiError(errors.PROFILER, 1, f"There is no profile in {place!r}.")
-        return folder
-    run = call.workspace.run(call.query.get("train_id"))
-    found = dict(_folders(call.workspace.path(run.name)))
+        return folder if folder.is_dir() else official.files.needed(call)
+    run = call.query.get("train_id")
+    found = dict(_folders(call.workspace.path(run))) if run else {}
     name = call.query.get("profile") or next(iter(found), "")
-    if name not in found:
-        raise errors.ApiError(errors.PROFILER, 1, f"There is no profile {name!r} in this run.")
-    return found[name]
+    return found[name] if name in found else official.files.needed(call)
 
 
 def table(path: Path) -> list[dict[str, Any]]:
@@ -102,49 +127,74 @@ def parts_of_step(steps: list[dict[str, Any]], number: int) -> list[float]:
     return [round(float(row.get(key, 0.0)), 4) for key in ("data_wait_ms", "compute_ms", "other_ms", "total_ms")]
 
 
-def sentence(mean: dict[str, float]) -> tuple[str, list[str]]:
+def sentence(mean: dict[str, float], names: dict[str, str] = _NAMES, advice: dict[str, str] = _ADVICE) -> tuple[str, list[str]]:
     """Where a step's time goes, and what to do about it."""
     if not mean or not mean["total_ms"]:
         return "No steps were recorded.", ["Call profiler.step() at the end of each step, or profile model.train."]
-    shares = {key: mean[key] / mean["total_ms"] for key in _NAMES}
-    parts = ", ".join(f"{share:.0%} {_NAMES[key]}" for key, share in sorted(shares.items(), key=lambda item: -item[1]))
+    shares = {key: mean[key] / mean["total_ms"] for key in names}
+    parts = ", ".join(f"{share:.0%} {names[key]}" for key, share in sorted(shares.items(), key=lambda item: -item[1]))
     first = max(shares, key=lambda key: shares[key])
-    return f"A step takes {mean['total_ms']:.2f} ms: {parts}.", [_ADVICE[first]]
+    return f"A step takes {mean['total_ms']:.2f} ms: {parts}.", [advice[first]]
 
 
 @route("GET", "/board/profiles")
 def profiles(call: Call) -> Any:
-    """The profiles of a run, one for each rank."""
-    run = call.workspace.run(call.query.get("train_id"))
-    return {"profiles": [name for name, _ in _folders(call.workspace.path(run.name))]}
+    """The profiles of a run, one for each rank: ours, and those of official MindSpore."""
+    run = call.workspace.path(call.workspace.run(call.query.get("train_id")).name)
+    return {"profiles": [*(name for name, _ in _folders(run)), *official.page.names(run)]}
 
 
 def all_profiles(call: Call) -> list[tuple[str, Path]]:
     """Names and folders of a run's profiles, one for each rank."""
-    return list(_folders(call.workspace.path(call.workspace.run(call.query.get("train_id")).name)))
+    place = call.query.get("train_id") or call.query.get("dir")
+    found = list(_folders(call.workspace.path(place))) if place else []
+    if not found:
+        official.files.needed(call)  # says what is not there
+    return found
+
+
+def _official(call: Call) -> tuple[Path, str] | None:
+    """Folder and device of the official profile that a request means."""
+    run = call.workspace.run(call.query.get("train_id"))
+    return official.page.find(call.workspace.path(run.name), call.query.get("profile") or "")
 
 
 @route("GET", "/board/profile")
 def profile(call: Call) -> Any:
     """A profile."""
-    folder = profile_folder(call)
+    place = _official(call)
+    if place:
+        found = official.page.profile(*place)
+        mean = mean_step(found["steps"])
+        words, advice = sentence(mean, official.page.PARTS, official.page.ADVICE)
+        preparation: list[str] = []
+    else:
+        folder = profile_folder(call)
+        is_exported = folder.name == official.exported.FOLDER
+        found = official.exported.profile(folder) if is_exported else _ours(folder)
+        mean = mean_step(found["steps"])
+        words, advice = sentence(mean, official.exported.PARTS, official.exported.ADVICE) if is_exported else sentence(mean)
+        preparation = found["preparation"]["advice"]
+        place = (folder, "") if is_exported else None
+    kinds = [row["kind"] for row in found["operators"]]
+    shown = "kernel" if "kernel" in kinds else kinds[0] if place and kinds else "operator"
+    top = max((row for row in found["operators"] if row["kind"] == shown), key=lambda row: float(row["total_us"]), default=None)
+    if top and found["busy_us"]:
+        called, all_of_them = ("type of operators", "operators") if place else (shown, f"{shown}s")
+        advice.append(f"The longest {called} is {top['name']}: {top['total_us'] / found['busy_us']:.0%} of the time in {all_of_them}.")
+    return {**found, "mean": mean, "sentence": words, "advice": advice + preparation}
+
+
+def _ours(folder: Path) -> dict[str, Any]:
+    """What the page shows of one of our profiles, less its sentences."""
     steps, operators = table(folder / "step_trace_time.csv"), table(folder / "op_statistic.csv")
     memory = [[row.get("time_us"), row.get("where"), row.get("bytes")] for row in table(folder / "memory_record.csv")]
-    mean = mean_step(steps)
-    words, advice = sentence(mean)
-    kinds = {row.get("kind") for row in operators}
-    shown = "kernel" if "kernel" in kinds else "operator"
-    busy = sum(row["total_us"] for row in operators if row.get("kind") == shown)
-    top = next((row for row in operators if row.get("kind") == shown), None)
-    if top and busy:
-        advice.append(f"The longest {shown} is {top['name']}: {top['total_us'] / busy:.0%} of the time in {shown}s.")
+    shown = "kernel" if "kernel" in {row.get("kind") for row in operators} else "operator"
     sizes = [row[2] for row in memory if isinstance(row[2], float)]
-    preparation = _preparation(folder, steps, mean)
-    advice += preparation["advice"]
     counted, rate = counted_flops(folder, steps)
-    return {"steps": steps, "operators": operators, "memory": memory, "mean": mean, "sentence": words, "advice": advice,
-            "busy_us": busy, "peak": max(sizes, default=0), "flops": counted, "flops_per_second": rate,
-            "preparation": preparation}  # fmt: skip
+    return {"steps": steps, "operators": operators, "memory": memory, "over": "time", "parts": _NAMES,
+            "busy_us": sum(row["total_us"] for row in operators if row.get("kind") == shown), "peak": max(sizes, default=0),
+            "flops": counted, "flops_per_second": rate, "preparation": _preparation(folder, steps, mean_step(steps))}  # fmt: skip
 
 
 def _preparation(folder: Path, steps: list[dict[str, Any]], mean: dict[str, float]) -> dict[str, Any]:
@@ -183,14 +233,25 @@ def counted_flops(folder: Path, steps: list[dict[str, Any]]) -> tuple[list[dict[
 @route("GET", "/board/cluster")
 def cluster(call: Call) -> Any:
     """All profiles of a run side by side, one for each rank; which of them the others wait for."""
-    run = call.workspace.run(call.query.get("train_id"))
+    run = call.workspace.path(call.workspace.run(call.query.get("train_id")).name)
     ranks = []
-    for name, folder in _folders(call.workspace.path(run.name)):
+    for name in official.page.names(run):
+        folder, device = official.page.find(run, name) or (run, "")
+        steps = official.page.rows_of_steps(folder, device)
+        ranks.append({"steps": len(steps), "mean": mean_step(steps), **official.page.rank(folder, device)})
+    for name, folder in _folders(run):
+        if folder.name == official.exported.FOLDER:
+            found = official.exported.profile(folder)
+            ranks.append({"name": name, "steps": len(found["steps"]), "mean": mean_step(found["steps"]), "peak": found["peak"],
+                          "flops_per_second": 0.0})  # fmt: skip
+            continue
         steps = table(folder / "step_trace_time.csv")
         peak = max((row["bytes"] for row in table(folder / "memory_record.csv") if isinstance(row.get("bytes"), float)), default=0)
         rate = counted_flops(folder, steps)[1]
         ranks.append({"name": name, "steps": len(steps), "mean": mean_step(steps), "peak": peak, "flops_per_second": rate})
-    return {"ranks": ranks, "advice": _unequal([rank for rank in ranks if rank["mean"]])}
+    exported = any(folder.name == official.exported.FOLDER for _, folder in _folders(run))
+    parts = official.page.PARTS if official.page.names(run) else official.exported.PARTS if exported else _NAMES
+    return {"ranks": ranks, "advice": _unequal([rank for rank in ranks if rank["mean"]]), "parts": parts}
 
 
 def _unequal(ranks: list[dict[str, Any]]) -> list[str]:
@@ -210,6 +271,10 @@ def _unequal(ranks: list[dict[str, Any]]) -> list[str]:
 @route("GET", "/board/trace")
 def trace(call: Call) -> Any:
     """The trace for Perfetto."""
+    place = _official(call) if call.query.get("train_id") else None
+    if place:
+        kind = official.about.kind_of(place[0]) or "ascend"
+        return official.steps.timeline(*place, kind, _DEEPEST_SCOPE) if kind != "cpu" else []
     path = profile_folder(call) / "trace_view.json"
     if not path.is_file():
         raise errors.ApiError(errors.PROFILER, 2, "This profile has no trace.")
@@ -223,6 +288,8 @@ def trace(call: Call) -> Any:
 @route("GET", "/profile/summary/propose")
 def propose(call: Call) -> Any:
     """Advice."""
+    if official.files.is_named(call):
+        return official.advice.of_device(official.files.needed(call), device_of(call))
     words, advice = sentence(mean_step(table(profile_folder(call) / "step_trace_time.csv")))
     return {"step_trace": [words, *advice]}
 
@@ -230,6 +297,10 @@ def propose(call: Call) -> Any:
 @route("POST", "/profile/ops/search")
 def operators(call: Call) -> Any:
     """Operators, filtered, sorted, paged."""
+    if official.files.is_named(call):
+        body = call.json()
+        device_of(call, body.get("device_id") if isinstance(body, dict) and isinstance(body.get("device_id"), str) else "0")
+        return official.operators.search(official.files.needed(call), body)
     body = call.body()
     rows = table(profile_folder(call) / "op_statistic.csv")
     for key, wanted in (body.get("filter_condition") or {}).items():
@@ -253,12 +324,17 @@ def operators(call: Call) -> Any:
 @route("GET", "/profile/timeline")
 def timeline(call: Call) -> Any:
     """The trace's events."""
+    if official.files.is_there(call):
+        scopes = call.integer("scope_name_num", 0)
+        return official.steps.timeline(official.files.needed(call), device_of(call), call.query.get("device_type", "ascend"), scopes)
     return trace(call)
 
 
 @route("GET", "/profile/flops-scope")
 def flops_scope(call: Call) -> Any:
     """Operations by the places in the network."""
+    if official.files.is_there(call):
+        return official.memory.flops_of_scopes(official.files.needed(call), device_of(call))
     folder = profile_folder(call)
     nodes: dict[str, float] = {}
     links: dict[tuple[str, str], float] = {}

@@ -161,7 +161,8 @@ def _picture(image: np.ndarray) -> np.ndarray:
 
 
 def _overlay(pixels: np.ndarray, saliency: np.ndarray) -> np.ndarray:
-    """A map in colours over its image: the more it counts, the less of the image is seen."""
+    """A map in colours over its image: the more it counts, the less of the image is seen. Opaque, with an alpha channel:
+    MindInsight colours maps that have none."""
     low, high = float(saliency.min()), float(saliency.max())
     share = (saliency - low) / (high - low) if high > low else np.zeros_like(saliency)
     place = share * (len(_COLOURS) - 1)
@@ -169,4 +170,5 @@ def _overlay(pixels: np.ndarray, saliency: np.ndarray) -> np.ndarray:
     rest = (place - below)[..., None]
     colours = _COLOURS[below] * (1 - rest) + _COLOURS[below + 1] * rest
     weight = (0.35 + 0.45 * share)[..., None]
-    return (pixels * (1 - weight) + colours * weight).astype(np.uint8)
+    blended = (pixels * (1 - weight) + colours * weight).astype(np.uint8)
+    return np.concatenate([blended, np.full_like(blended[..., :1], 255)], axis=-1)

@@ -11,7 +11,7 @@ export default {
     try { job = await get("explainer/explain-job", { train_id: run }); } catch { job = null; }
     if (!job || !job.sample_count) { root.append(nothing("No explanations in this run", "Saliency maps (gradient, deconvolution, guided, GradCAM, RISE, occlusion) and their measures are read from files that end in _explain.")); return {}; }
     const page = state.number("page", 0), limit = 12, found = await post("explainer/saliency", { train_id: run, offset: page, limit, labels: null });
-    const methods = job.saliency.explainers, picture = (path, kind) => h("img", { src: address("explainer/image", { train_id: run, path, type: kind }), alt: "", style: "width:112px;height:112px;object-fit:cover;border-radius:6px" });
+    const methods = job.saliency.explainers, picture = (url) => h("img", { src: address("explainer/image", Object.fromEntries(new URLSearchParams(url.slice(url.indexOf("?"))))), alt: "", style: "width:112px;height:112px;object-fit:cover;border-radius:6px" });
     const { explainer_scores: scores } = await get("explainer/evaluation", { train_id: run });
     if (scores.length) {
       const metrics = [...new Set(scores.flatMap((s) => s.evaluations.map((e) => e.metric)))];
@@ -19,8 +19,8 @@ export default {
     }
     root.append(h("div", { class: "bar" }, h("h2", {}, "Samples"), h("span", { class: "count" }, `${found.count}`), h("button", { disabled: !page, onclick: () => turn(-1) }, "←"), h("button", { disabled: (page + 1) * limit >= found.count, onclick: () => turn(1) }, "→")));
     const turn = (by) => { state.set("page", page + by, true); root.replaceChildren(); this.show(root, run); };
-    for (const sample of found.samples) root.append(h("section", { class: "card", style: "margin-bottom:12px;display:grid;grid-template-columns:auto 1fr;gap:16px" }, h("div", {}, picture(sample.image, "original"), h("div", { class: "count" }, `sample ${sample.id}`)),
-      h("div", { style: "display:flex;flex-wrap:wrap;gap:16px" }, sample.inferences.map((inference) => h("div", {}, h("h3", {}, inference.label, " ", h("span", { class: "count" }, short(inference.confidence))), h("div", { style: "display:flex;flex-wrap:wrap;gap:8px" }, inference.saliency_maps.filter((m) => methods.includes(m.explainer)).map((m) => h("div", {}, picture(m.overlay, "overlay"), h("div", { class: "count" }, m.explainer)))))))));
+    for (const sample of found.samples) root.append(h("section", { class: "card", style: "margin-bottom:12px;display:grid;grid-template-columns:auto 1fr;gap:16px" }, h("div", {}, picture(sample.image), h("div", { class: "count" }, `sample ${sample.id}`)),
+      h("div", { style: "display:flex;flex-wrap:wrap;gap:16px" }, sample.inferences.map((inference) => h("div", {}, h("h3", {}, inference.label, " ", h("span", { class: "count" }, short(inference.confidence))), h("div", { style: "display:flex;flex-wrap:wrap;gap:8px" }, inference.saliency_maps.filter((m) => methods.includes(m.explainer)).map((m) => h("div", {}, h("div", { style: "position:relative;height:112px" }, picture(sample.image), h("div", { style: "position:absolute;inset:0" }, picture(m.overlay))), h("div", { class: "count" }, m.explainer)))))))));
     return {};
   },
 };
