@@ -120,6 +120,25 @@ def test_answers_that_are_cut_or_damaged(answer, words):
             Connection(f"127.0.0.1:{listener.getsockname()[1]}").start_job("job", "a", 1)
 
 
+def test_a_server_in_safe_mode_is_left_for_the_next(tmp_path):
+    """A server may stay in safe mode for ever; the others of its cluster go on."""
+    asleep, settings = b"The cluster is in safemode.", write_yaml(tmp_path / "job.yaml", round__start_fl_job_threshold=9)
+    with socket.create_server(("127.0.0.1", 0)) as listener, Server(tmp_path, settings) as server:
+        def serve():
+            while True:
+                peer, _ = listener.accept()
+                peer.recv(1 << 16)
+                peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(asleep), asleep))
+                peer.close()
+
+        threading.Thread(target=serve, daemon=True).start()
+        addresses = [f"127.0.0.1:{listener.getsockname()[1]}", server.address]
+        for name in "abcdef":                               # wherever it begins
+            connection = Connection(addresses)
+            assert connection.start_job("job", name, 1, wait=20)["iteration"] == 1
+            connection.close()
+
+
 def test_the_command(tmp_path):
     (tmp_path / "mine.py").write_text("def train(weights, plan):\n    return {name: value * 0 for name, value in "
                                       "weights.items()}, 0.0\n")

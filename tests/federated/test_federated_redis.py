@@ -1,11 +1,14 @@
 """Two real servers that meet in a real Redis, which is killed in the middle of a round."""
 import contextlib
 import shutil
+import threading
+import time
 
 import numpy as np
 import pytest
-from federated_processes import Redis, Server, refused, take_part, write_yaml
+from federated_processes import Redis, Server, free_port, refused, take_part, write_yaml
 
+from mindspore_federated import FLServerJob
 from mindspore_federated.client.connection import Connection
 
 pytestmark = pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
@@ -67,3 +70,42 @@ def test_redis_and_a_server_die_together(tmp_path):
             one.start()
             np.testing.assert_array_equal(Connection(one.address).get_model("job", 0, wait=60)["bias"], BIAS)
             assert Connection(one.address).start_job("job", "c", 1, wait=60)["iteration"] > 1
+
+
+def test_a_server_that_knows_nothing_does_not_undo_what_others_know(tmp_path):
+    with Redis() as redis, contextlib.ExitStack() as stack:
+        one, two = _servers(tmp_path, redis)
+        stack.enter_context(one)
+        for name in "ab":
+            take_part(one.address, name, 1, {"bias": BIAS}, wait=60)
+        np.testing.assert_array_equal(Connection(one.address).get_model("job", 1, wait=60)["bias"], BIAS)
+        for process in (redis, one):
+            process.kill()
+        redis.start()
+        stack.enter_context(two)                            # its first start, and the store is empty
+        one.start()
+        for server in (one, two):
+            deadline = time.monotonic() + 60
+            while not np.array_equal(found := Connection(server.address).get_model("job", 99, wait=60)["bias"], BIAS):
+                assert time.monotonic() < deadline and server is two, f"{found} is older than the round that was finished"
+                time.sleep(0.05)
+
+
+def test_a_server_that_starts_before_redis_waits_for_it(tmp_path):
+    redis = Redis()
+    one, _ = _servers(tmp_path, redis)
+    started = threading.Timer(1.0, redis.start)
+    started.start()
+    try:
+        with one:
+            assert take_part(one.address, "a", 1, {"bias": BIAS}, wait=30) == 1
+    finally:
+        started.join()
+        redis.kill()
+
+
+def test_without_redis_a_server_says_so_and_ends(tmp_path, monkeypatch):
+    monkeypatch.setattr("mindspore_federated.server.job._STORE_SECONDS", 0.3)
+    settings = write_yaml(tmp_path / "job.yaml", distributed_cache={"type": "redis", "address": f"127.0.0.1:{free_port()}"})
+    with pytest.raises(RuntimeError, match="Sync instance info with distributed cache failed: Redis cannot be reached"):
+        FLServerJob(settings, f"127.0.0.1:{free_port()}", checkpoint_dir=str(tmp_path)).run({"w": BIAS.astype(np.float32)})

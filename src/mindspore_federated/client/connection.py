@@ -88,6 +88,11 @@ class Connection:
             self._open.close()
             self._open = None
 
+    def _go_elsewhere(self) -> None:
+        """Speak to the next server from now on."""
+        self.close()
+        self._at = (self._at + 1) % len(self._addresses)
+
     def ask(self, round_name: str, asked: str, answered: str, values: Mapping[str, Any], *, wait: float = 0.0,
             longest: float = _LONGEST_WAIT, again: Sequence[int] = _AGAIN) -> Message:
         """One round. Up to `wait` seconds an answer whose code is in `again` is asked for again, at most `longest` apart."""
@@ -105,6 +110,7 @@ class Connection:
                     raise JobFinished(data.decode())
                 if data.startswith(b"The cluster is in safemode."):
                     reason, code = data.decode(), Code.NOT_READY
+                    self._go_elsewhere()
                 else:
                     answer = decode(answered, data)
                     if answer["retcode"] == Code.SUCCEED:
@@ -115,10 +121,11 @@ class Connection:
             except _Busy as busy:
                 reason, code, pause = str(busy), Code.NOT_READY, max(pause, busy.after)
             except (OSError, http.client.HTTPException) as error:
-                self.close()
                 reason, code = f"{self._addresses[self._at]} cannot be reached: {error}", Code.NOT_READY
-                if not transfer.stays():
-                    self._at = (self._at + 1) % len(self._addresses)
+                if transfer.stays():
+                    self.close()
+                else:
+                    self._go_elsewhere()
             if code not in again or time.monotonic() > deadline:
                 raise FederatedError(f"{round_name}: {reason}", code)
             log.debug("%s again in %.2f s: %s", round_name, pause, reason)

@@ -56,10 +56,13 @@ class Instance:
     reason: str = ""
     failures: int = 0
     finished: int = 0                            # rounds that gave a model: whoever knows more of them knows the newer model
+    generation: int = 0                          # how often the operator asked for a new instance
 
     def behind(self, other: Instance) -> bool:
-        """Whether another server's memory of the same instance is newer than this."""
-        return self.name == other.name and (self.finished, self.iteration) < (other.finished, other.iteration)
+        """Whether another server's memory is newer than this. Names do not tell: a server that knows nothing and comes first to an
+        empty store begins an instance of its own."""
+        mine, others = ((one.generation, one.finished, one.iteration) for one in (self, other))
+        return mine < others
 
 
 class Cluster:

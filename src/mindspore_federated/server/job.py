@@ -7,7 +7,7 @@ import re
 import signal
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 
 import numpy as np
@@ -31,6 +31,7 @@ from mindspore_federated.startup.ssl_config import SSLConfig, check_ssl_config
 
 _KEPT_CHECKPOINTS = 3
 _SMALL_BODY = 1 << 20
+_STORE_SECONDS, _STORE_PAUSE = 10.0, 0.1     # a server that starts while Redis restarts waits for it
 
 
 class CallbackContext:
@@ -124,15 +125,20 @@ class FLServerJob:
         items = {name: item for name, item in features.feature_map().items() if name in model and not self._is_control(name)}
         if not items and self._settings.word("distributed_cache.type") == "local":
             raise RuntimeError("The feature map is empty")
+        fixed = frozenset(name for name, item in items.items() if not item.require_aggr)
+        known = _load_instance(self.checkpoint_dir, self.fl_name) if iteration > 1 else None
+
+        def joined(cluster: Cluster) -> Rounds:
+            cluster.agree_on_features({name: (item.data.nbytes, item.require_aggr) for name, item in items.items()})
+            return _kind(self._settings)(cluster, self._settings, node, with_state(self._with_controls(model), state), fixed,
+                                         iteration, self, known)
+
         store = open_store(self._settings, self.checkpoint_dir)
         try:
-            cluster = Cluster(store, self.fl_name)
-            cluster.agree_on_features({name: (item.data.nbytes, item.require_aggr) for name, item in items.items()})
-            fixed = frozenset(name for name, item in items.items() if not item.require_aggr)
-            return _kind(self._settings)(cluster, self._settings, node, with_state(self._with_controls(model), state), fixed,
-                                         iteration, self, _load_instance(self.checkpoint_dir, self.fl_name) if iteration > 1 else None)
-        except StoreError as error:
-            raise RuntimeError(f"Sync instance info with distributed cache failed: {error}") from None
+            return _once_reachable(lambda: joined(Cluster(store, self.fl_name)))
+        except BaseException:
+            store.close()
+            raise
 
     def _is_control(self, name: str) -> bool:
         """Whether a weight is one that the server of a Scaffold job adds to the model itself."""
@@ -177,6 +183,19 @@ class FLServerJob:
                         restored.feature_map()[name].require_aggr = item.require_aggr
             return restored, iteration + 1
         return _feature_map(given), 1
+
+
+def _once_reachable(join: Callable[[], Rounds]) -> Rounds:
+    """Join as soon as the store can be reached: it may just be coming back itself."""
+    deadline = time.monotonic() + _STORE_SECONDS
+    while True:
+        try:
+            return join()
+        except StoreError as error:
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"Sync instance info with distributed cache failed: {error}") from None
+            log.info("waiting for the distributed cache: %s", error)
+            time.sleep(_STORE_PAUSE)
 
 
 def _kind(settings: Settings) -> type[Rounds]:
@@ -254,7 +273,8 @@ def _load_instance(folder: str, fl_name: str) -> Instance | None:
     try:
         with open(_instance_file(folder, fl_name), encoding="utf-8") as source:
             found = json.loads(source.read(1000))
-        return Instance(str(found["name"]), int(found["iteration"]), finished=int(found["finished"]))
+        return Instance(str(found["name"]), int(found["iteration"]), finished=int(found["finished"]),
+                        generation=int(found.get("generation", 0)))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -262,7 +282,8 @@ def _load_instance(folder: str, fl_name: str) -> Instance | None:
 def _save_instance(folder: str, fl_name: str, instance: Instance) -> None:
     path = _instance_file(folder, fl_name)
     with open(f"{path}.new", "w", encoding="utf-8") as out:
-        json.dump({"name": instance.name, "iteration": instance.iteration, "finished": instance.finished}, out)
+        json.dump({"name": instance.name, "iteration": instance.iteration, "finished": instance.finished,
+                   "generation": instance.generation}, out)
     os.replace(f"{path}.new", path)
 
 

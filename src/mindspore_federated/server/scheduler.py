@@ -98,7 +98,7 @@ class FlSchedulerJob:
             raise
         except RuntimeError as error:
             return _error(f"New instance failed: {error}")
-        self._cluster.write(Instance(new_instance_name()))
+        self._cluster.write(Instance(new_instance_name(), generation=instance.generation + 1))
         return {"code": "0", "message": "Start new instance successful."}
 
     def _query(self, instance: Instance, _: bytes) -> Answer:
