@@ -47,6 +47,10 @@ class Request(NamedTuple):
     decrypt_key: bytes | None = None
     decrypt_mode: str = "AES-GCM"
     encrypt_key: bytes | None = None
+    input_layout: str = ""  # of images; as the source has them, unless told
+    output_layout: str = ""
+    input_type: str = ""  # of inputs that are whole numbers
+    output_type: str = ""
 
 
 def convert(request: Request) -> str:
@@ -56,12 +60,14 @@ def convert(request: Request) -> str:
         return _as_mindir(request, path)
     origin, layout = read_source(request)
     if request.check:
-        _check_layers(request, origin)
+        _check_layers(request)
+    request, origin, layout = _with_layouts(request, origin, layout)
     if request.train:
         return _for_training(request, origin, layout, path)
     model = loading.prepare(origin, layout, _named_shapes(request, origin))
     arrays = ArrayWriter(request.half)
     model = request_quantised(model, arrays, request.config)
+    _check_types(request, model)
     if request.run:
         _try(model)
     if "micro_param" in request.config:
@@ -72,13 +78,43 @@ def convert(request: Request) -> str:
     return path
 
 
+def _with_layouts(request: Request, origin: source.Source, have: str) -> tuple[Request, source.Source, str]:
+    """The source with its images in the order that is asked for, and the request for it; sizes are given as the source has them."""
+    wanted = {"input": request.input_layout or have, "output": request.output_layout or have}
+    if set(wanted.values()) == {have}:
+        return request, origin, have
+    if not isinstance(origin, source.OnnxSource):
+        raise ValueError(f"a {request.kind} model keeps the order of its dimensions ({have}): leave inputDataFormat and outputDataFormat")
+    from mindspore_lite.importers import layouts
+
+    model = origin.model
+    if wanted["input"] != have:
+        model = layouts.with_inputs_turned(model, have)
+        shapes = _named_shapes(request, origin)
+        request = request._replace(shapes={name: layouts.turned_shape(shape, have) for name, shape in shapes.items()})
+    if wanted["output"] != have:
+        model = layouts.with_outputs_turned(model, have)
+    return request, source.OnnxSource(model), wanted["input"]
+
+
+def _check_types(request: Request, model: LiteModel) -> None:
+    """ValueError where whole numbers are asked for that a model does not take or give."""
+    for name, wanted, specs in (("inputs", request.input_type, model.inputs), ("outputs", request.output_type, model.outputs)):
+        other = [spec for spec in specs if wanted and str(spec.dtype) != wanted]
+        if other:
+            raise ValueError(
+                f"the type {wanted} is asked for {name}, but '{other[0].name}' is {other[0].dtype}: models keep the types of their source"
+            )
+
+
 _CLOSE = 1e-3  # of the largest magnitude of a layer
 
 
-def _check_layers(request: Request, origin: source.Source) -> None:
-    """Print how far apart layers are; ValueError where they part."""
+def _check_layers(request: Request) -> None:
+    """Print how far apart layers are; ValueError where they part. A model that comes quantised is compared as it stands in its file."""
     from mindspore_lite import layer_check
 
+    origin, _ = read_source(request, grids=False)
     if not isinstance(origin, source.OnnxSource):
         raise ValueError(f"check compares ONNX and TFLite models with ONNX Runtime; there is no other engine for {request.kind}")
     *told, last = layer_check.report(layer_check.check(origin, _named_shapes(request, origin)), _CLOSE)
@@ -154,19 +190,23 @@ def _write_training_sources(
     project.write_project(project.generate_training(evaluated, made, settings, options.name, layout), options)
 
 
-def read_source(request: Request) -> tuple[source.Source, str]:
-    """The model as messages, and the layout of its images."""
+def read_source(request: Request, grids: bool = True) -> tuple[source.Source, str]:
+    """The model as messages, and the layout of its images; `grids`: with those of a model that comes quantised made out."""
     if request.kind == "MINDIR":
         return source.from_mindir(request.model, request.decrypt_key, request.decrypt_mode), "NCHW"
     if request.kind == "ONNX":
+        from mindspore_lite.quantise import stored
+
         origin = source.from_onnx(request.model)
+        origin = source.OnnxSource(stored.with_grids(origin.model)) if grids else origin
         origin.check()
         return origin, "NCHW"
     if request.kind == "TFLITE":
         from mindspore_lite.importers import tflite
+        from mindspore_lite.quantise import stored
 
-        origin = source.OnnxSource(tflite.read(request.model))
-        return origin, "NHWC"
+        read = tflite.read(request.model)
+        return source.OnnxSource(stored.with_grids(read) if grids else read), "NHWC"
     if request.kind == "CAFFE":
         from mindspore_lite.importers import caffe
 

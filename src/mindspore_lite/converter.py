@@ -44,6 +44,7 @@ class Converter:
         self._weight_fp16 = False
         self._input_shape: dict[str, list[int]] = {}
         self._input_format = Format.NHWC
+        self._layouts = {"input": "", "output": ""}  # that were asked for; images stay as the source has them otherwise
         self._input_data_type = DataType.FLOAT32
         self._output_data_type = DataType.FLOAT32
         self._save_type = ModelType.MINDIR_LITE
@@ -87,6 +88,19 @@ class Converter:
         if value not in (Format.NCHW, Format.NHWC):
             raise ValueError("input_format must be in [Format.NCHW, Format.NHWC].")
         self._input_format = value
+        self._layouts["input"] = value.name
+
+    @property
+    def output_format(self) -> Format:
+        """The order of the dimensions of images among the outputs; as the source has them, unless set."""
+        return Format[self._layouts["output"] or "NHWC"]
+
+    @output_format.setter
+    def output_format(self, value: Format) -> None:
+        check.instance("output_format", value, Format)
+        if value not in (Format.NCHW, Format.NHWC):
+            raise ValueError("output_format must be in [Format.NCHW, Format.NHWC].")
+        self._layouts["output"] = value.name
 
     @property
     def input_data_type(self) -> DataType:
@@ -287,7 +301,13 @@ class Converter:
             train=self._train_model, check=self._check,
             decrypt_key=_key(self._decrypt_key), decrypt_mode=self._decrypt_mode,
             encrypt_key=_key(self._encrypt_key) if self._enable_encryption else None,
+            input_layout=self._layouts["input"], output_layout=self._layouts["output"],
+            input_type=_WHOLE.get(self._input_data_type, ""), output_type=_WHOLE.get(self._output_data_type, ""),
         )  # fmt: skip
+
+
+#: types that a model must have for them to be asked for; floats are the default
+_WHOLE = {DataType.INT8: "Int8", DataType.UINT8: "UInt8"}
 
 
 def _check_io_type(name: str, value: DataType) -> None:

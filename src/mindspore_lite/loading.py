@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from typing import TYPE_CHECKING
 
 from mindspore_lite import model_file
+from mindspore_lite.affinity import Binding, wanted_cores
 from mindspore_lite.container import NeedsValuesError
 from mindspore_lite.context import Context
 from mindspore_lite.model_file import LiteModel
@@ -42,6 +44,15 @@ def start(model: LiteModel, context: Context, pool: WeightPool | None = None) ->
     elsewhere = [name for name in context.target if name.lower() != "cpu"]
     if elsewhere:
         warnings.warn(f"mindspore_lite runs on CPUs; the target {elsewhere[0]!r} is replaced by 'cpu'", stacklevel=4)
-    if context.cpu.thread_affinity_mode or context.cpu.thread_affinity_core_list:
-        warnings.warn("threads are not bound to cores; OMP_PLACES and OMP_PROC_BIND do that here", stacklevel=4)
-    return Session(model, context.cpu.thread_num, pool)
+    return Session(model, context.cpu.thread_num, pool, _binding(context))
+
+
+def _binding(context: Context) -> Binding | None:
+    cpu = context.cpu
+    if not cpu.thread_affinity_mode and not cpu.thread_affinity_core_list:
+        return None
+    if not hasattr(os, "sched_setaffinity"):
+        warnings.warn("threads are not bound to cores: this system has no call for it", stacklevel=5)
+        return None
+    cores = wanted_cores(cpu.thread_affinity_mode, cpu.thread_affinity_core_list, cpu.thread_num)
+    return Binding(cores, cpu.thread_num)

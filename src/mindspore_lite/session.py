@@ -23,6 +23,7 @@ from mindspore_lite.plans import Runner
 
 if TYPE_CHECKING:
     from mindspore.formats.program import Program
+    from mindspore_lite.affinity import Binding
     from mindspore_lite.weight_pool import WeightPool
 
 _KEPT = 8
@@ -41,8 +42,8 @@ class _Made(NamedTuple):
 class Session:
     """A model with a number of threads. Calls may come from several threads at once."""
 
-    def __init__(self, model: LiteModel, threads: int = 0, pool: WeightPool | None = None):
-        self.model, self.threads, self._pool = model, threads, pool
+    def __init__(self, model: LiteModel, threads: int = 0, pool: WeightPool | None = None, binding: Binding | None = None):
+        self.model, self.threads, self._pool, self._binding = model, threads, pool, binding
         self.shapes: dict[str, Shape] = {spec.name: spec.shape for spec in model.inputs}
         self._made: collections.OrderedDict[Any, _Made] = collections.OrderedDict()
         self._by_value = False
@@ -97,7 +98,8 @@ class Session:
         given = {spec.name: array for spec, array in zip(self.model.inputs, arrays)}
         with self._lock:
             made = self._for(given)
-        results = made.run(*(given[spec.name] for spec in made.inputs))
+        with self._binding.held() if self._binding is not None else contextlib.nullcontext():
+            results = made.run(*(given[spec.name] for spec in made.inputs))
         return [(spec.name, value) for spec, value in zip(made.outputs, results)]
 
     def _for(self, given: dict[str, np.ndarray]) -> _Made:

@@ -73,16 +73,19 @@ def convert(net, output, folder, **more):
 class Library:
     """A generated library through its C interface."""
 
-    def __init__(self, path):
+    def __init__(self, path, threads=1):
         self.c = ctypes.CDLL(str(path))
-        for name in ("MSModelCreate", "MSTensorGetMutableData", "MSTensorGetName", "MSModelGetInputByTensorName"):
+        for name in ("MSModelCreate", "MSContextCreate", "MSTensorGetMutableData", "MSTensorGetName", "MSModelGetInputByTensorName"):
             getattr(self.c, name).restype = ctypes.c_void_p
         self.c.MSTensorGetDataSize.restype = ctypes.c_size_t
         self.c.MSModelCalcWorkspaceSize.restype = ctypes.c_size_t
         for name in ("MSModelGetInputs", "MSModelGetOutputs", "MSModelGetWeights"):
             getattr(self.c, name).restype = Handles
         self.model = ctypes.c_void_p(self.c.MSModelCreate())
-        assert self.c.MSModelBuild(self.model, None, ctypes.c_size_t(0), 0, None) == 0
+        context = ctypes.c_void_p(self.c.MSContextCreate())
+        self.c.MSContextSetThreadNum(context, threads)
+        assert self.c.MSModelBuild(self.model, None, ctypes.c_size_t(0), 0, context) == 0
+        self.c.MSContextDestroy(ctypes.byref(context))
         self.inputs = self.c.MSModelGetInputs(self.model)
 
     def __call__(self, *arrays):
@@ -124,6 +127,22 @@ def test_lenet_is_small_allocates_nothing_and_agrees(tmp_path):
     for _ in range(2):
         x = RANDOM.standard_normal((1, 1, 32, 32)).astype(np.float32)
         np.testing.assert_allclose(library(x)[0], expected(tmp_path, x)[0].ravel(), rtol=1e-4, atol=1e-6)
+
+
+def test_threads_share_the_work_and_change_no_bit(tmp_path):
+    net = Network(x=[2, 16, 40, 40])
+    a = net("Relu", net("Conv", "x", net.random(32, 16, 3, 3), net.random(32), pads=[1, 1, 1, 1]))
+    a = net("Sigmoid", net("Conv", a, net.random(32, 1, 3, 3), group=32, pads=[1, 1, 1, 1]))
+    y = net("MaxPool", a, kernel_shape=[2, 2], strides=[2, 2])
+    made = convert(net, [(y, (2, 32, 20, 20))], tmp_path, library="native", support_parallel="true")
+    assert "OpenMP" in (made / "CMakeLists.txt").read_text()
+    x = RANDOM.standard_normal((2, 16, 40, 40)).astype(np.float32)
+    alone = Library(made / "libmade-native.so")
+    wanted = alone(x)[0]
+    alone.c.MSModelDestroy(ctypes.byref(alone.model))
+    found = Library(made / "libmade-native.so", threads=3)(x)[0]
+    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_allclose(found, expected(tmp_path, x)[0].ravel(), rtol=1e-4, atol=1e-5)
 
 
 def test_layers_of_all_kinds_agree_with_onnx_runtime(tmp_path):
@@ -208,7 +227,8 @@ def test_cross_compiled_for_aarch64(tmp_path):
         ({"target": "toaster"}, "target must be one of"),
         ({"library": "z80"}, "library must name targets"),
         ({"speed": "high"}, "has no setting 'speed'"),
-        ({"support_parallel": "true"}, "support_parallel"),
+        ({"support_parallel": "maybe"}, "support_parallel must be true or false"),
+        ({"support_parallel": "true", "target": "Cortex-M"}, "support_parallel: a Cortex-M runs one thread"),
     ],
 )
 def test_settings_are_checked(tmp_path, settings, words):

@@ -193,5 +193,33 @@ def test_wrong_requests_are_told_why(tmp_path):
         converter.set_config_info("micro_param", {"enable_micro": "true", "codegen_mode": "Train"})
         converter.convert(mslite.FmkType.ONNX, str(tmp_path / "net.onnx"), str(tmp_path / "other"))
     assert not (tmp_path / "other").exists()
-    with pytest.raises(RuntimeError, match="leave mixed_precision at none"):
-        libraries(tmp_path, mixed_precision="bfloat16")
+
+
+@pytest.mark.parametrize(
+    ("settings", "close"),
+    [({"mixed_precision": "bfloat16"}, 0.02), ({"mixed_precision": "float16"}, 0.005),
+     ({"mixed_precision": "bfloat16", "virtual_batch": "2", "recompute": "2"}, 0.02)],
+    ids=["bfloat16", "float16", "in parts"],
+)  # fmt: skip
+def test_mixed_precision_agrees_with_the_trainer(tmp_path, settings, close):
+    c, python = libraries(tmp_path, learning_rate="0.1", **settings)
+    before = {name: array.copy() for name, array in c.weights().items()}
+    assert c.train_mode(True) == 0
+    for _ in range(4):
+        x, labels = batch()
+        status, loss = c.step(x, labels.astype(np.int64))
+        assert status == 0
+        np.testing.assert_allclose(loss, python.run_step([x, labels]), rtol=close)
+    for name, array in c.weights().items():
+        moved, wanted = array - before[name], python.weights[name].ravel() - before[name]
+        assert np.linalg.norm(moved - wanted) < 5 * close * np.linalg.norm(wanted), name
+
+
+def test_a_step_whose_gradients_overflow_is_left_out(tmp_path):
+    c, _ = libraries(tmp_path, mixed_precision="float16", loss_scale="1e8")
+    before = {name: array.copy() for name, array in c.weights().items()}
+    c.train_mode(True)
+    x, labels = batch()
+    c.step(x, labels.astype(np.int64))
+    for name, array in c.weights().items():
+        np.testing.assert_array_equal(array, before[name])

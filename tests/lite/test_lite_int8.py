@@ -14,7 +14,7 @@ from mindspore.backends.interp import InterpBackend
 from mindspore.compiler.builder import Builder
 from mindspore.ir import AbstractTensor, FuncGraph
 from mindspore.prims.conv import Conv2D
-from mindspore.prims.quantised import QuantisedConv2D, QuantisedMatMul, QuantiseLinear
+from mindspore.prims.quantised import QuantisedConv2D, QuantisedMatMul, QuantiseLinear, TableLookup
 from mindspore.prims.structural import MakeTuple
 from mindspore_lite.container import Container
 
@@ -64,6 +64,17 @@ def test_convolutions_of_whole_numbers_agree_with_sums_in_float64(out, kind, cha
             assert np.abs(found - np.clip(np.rint(exact / 0.25), low, high)).max() <= 1
 
 
+@pytest.mark.parametrize("kind", ["u1", "i1"])
+@pytest.mark.parametrize("channels", [1, 4, 8, 16])
+def test_filters_that_lie_in_the_wanted_order_already(kind, channels):
+    """A signed source needs sums of the filters besides, which no order of their elements gives."""
+    x, w = whole(0, 127, (1, channels, 2, 2), kind), whole(-127, 127, (32, channels, 1, 1), "i1")
+    scale, bias = scales(32)
+    exact = np.einsum("ncyx,oc->noyx", x.astype(np.float64), w[:, :, 0, 0].astype(np.float64))
+    for found in results(QuantisedConv2D(Conv2D(32, 1)), x, w, scale, bias):
+        np.testing.assert_allclose(found, exact * scale[:, None, None] + bias[:, None, None], rtol=1e-5, atol=1e-4)
+
+
 def test_products_add_a_tensor_and_keep_within_bounds():
     x, w = whole(-128, 127, (3, 2, 40), "i1"), whole(-127, 127, (40, 24), "i1")
     scale, bias = scales(24)
@@ -81,7 +92,18 @@ def test_numbers_beyond_the_range_take_its_end():
         assert found.tolist() == [-128, -4, 0, 0, 2, 127, 127]
 
 
+@pytest.mark.parametrize("kind", ["u1", "i1"])
+@pytest.mark.parametrize("shape", [(1,), (63,), (64,), (3, 5, 7, 11)])
+def test_bytes_choose_entries_of_a_table(kind, shape):
+    table = whole(0, 255, (256,), "u1").view(kind)
+    x = whole(0, 255, shape, "u1")
+    for found in results(TableLookup(), x, table):
+        np.testing.assert_array_equal(found, table[x])
+
+
 def test_operands_are_checked():
+    with pytest.raises(ValueError, match="must have the shape"):
+        results(TableLookup(), whole(0, 1, (2,), "u1"), whole(0, 1, (8,), "u1"))
     with pytest.raises(ValueError, match="'out' must be"):
         QuantiseLinear("int4")
     with pytest.raises(TypeError, match="'w' must be of type Int8"):
@@ -190,6 +212,62 @@ def test_a_trained_network_loses_at_most_half_a_point(network, method):
         run.model.resize(run.model.get_inputs(), [[2, 1, 12, 12]])
 
 
+CURVES = {
+    "silu": [("Sigmoid", ["d"], {}), ("Mul", ["d", "c0"], {})],
+    "hswish": [("HardSwish", ["d"], {})],
+    "gelu": [("Div", ["d", "root"], {}), ("Erf", ["c0"], {}), ("Add", ["c1", "one"], {}), ("Mul", ["d", "c2"], {}),
+             ("Mul", ["c3", "half"], {})],
+    "tanh": [("Tanh", ["d"], {})],
+}  # fmt: skip
+
+
+def curved(path, name, read_as_floats):
+    """Two convolutions with a curve between them, which pooling reads, too, where it is asked for."""
+    random = np.random.default_rng(3)
+    constants = {
+        "w1": random.standard_normal((8, 1, 3, 3)).astype(np.float32) / 2, "w2": random.standard_normal((4, 8, 1, 1)).astype(np.float32),
+        "root": np.float32(np.sqrt(2)), "one": np.float32(1), "half": np.float32(0.5),
+    }  # fmt: skip
+    nodes = [helper.make_node("Conv", ["x", "w1"], ["d"], pads=[1, 1, 1, 1])]
+    nodes += [helper.make_node(op, inputs, [f"c{n}"], **more) for n, (op, inputs, more) in enumerate(CURVES[name])]
+    last = f"c{len(CURVES[name]) - 1}"
+    nodes += [helper.make_node("Conv", [last, "w2"], ["e" if read_as_floats else "y"])]
+    if read_as_floats:
+        nodes += [helper.make_node("GlobalAveragePool", [last], ["p"]), helper.make_node("Conv", ["p", "w2"], ["q"])]
+        nodes += [helper.make_node("Add", ["e", "q"], ["y"])]
+    save(path, nodes, constants, ("y", [1, 4, 12, 12]))
+
+
+@pytest.mark.parametrize("read_as_floats", [False, True])
+@pytest.mark.parametrize("name", list(CURVES))
+def test_curves_between_layers_are_tables(network, tmp_path, name, read_as_floats):
+    curved(tmp_path / "net.onnx", name, read_as_floats)
+    exact = model_of(tmp_path / "net.onnx")
+    pictures, _ = digits(16)
+    wanted = np.concatenate([exact(x[None]) for x in pictures])
+    run = model_of(tmp_path / "net.onnx", **settings(network))
+    found = np.concatenate([run(x[None]) for x in pictures])
+    assert np.linalg.norm(found - wanted) < 0.04 * np.linalg.norm(wanted)
+    kinds = [node.op.name for node in run.model._session.program().graph.nodes()]
+    assert kinds.count("TableLookup") == 1 + read_as_floats and not {"Sigmoid", "Erf", "Tanh", "HSwish"} & set(kinds)
+
+
+@pytest.mark.parametrize("method", ["MAX_MIN", "KL", "REMOVAL_OUTLIER"])
+def test_few_large_numbers_that_matter_are_not_cut_off(tmp_path, method):
+    """One picture in a hundred is bright, and its brightness is the answer."""
+    weight = {"w": np.ones((1, 1, 1, 1), np.float32)}
+    save(tmp_path / "net.onnx", [helper.make_node("Conv", ["x", "w"], ["y"])], weight, ("y", [1, 1, 12, 12]))
+    (tmp_path / "data").mkdir()
+    random = np.random.default_rng(4)
+    pictures = random.exponential(0.05, (32, 1, 12, 12)).astype(np.float32)
+    pictures[:, 0, 5, 5] = random.uniform(4, 8, 32)
+    for number, picture in enumerate(pictures):
+        picture.tofile(tmp_path / "data" / f"{number:03}.bin")
+    run = model_of(tmp_path / "net.onnx", **settings(tmp_path, activation_quant_method=method))
+    found = np.concatenate([run(picture[None]) for picture in pictures])
+    assert np.abs(found - pictures).max() < 0.2
+
+
 def test_bias_correction_brings_means_closer(network):
     pictures, _ = digits(64)
     exact = model_of(network / "net.onnx")
@@ -241,3 +319,24 @@ def test_samples_of_another_size_are_refused(network, tmp_path):
     given["data_preprocess_param"]["calibrate_size"] = "5"
     with pytest.raises(RuntimeError, match="has 1 samples"):
         model_of(network / "net.onnx", **given)
+
+
+def test_a_network_of_words_keeps_the_check_of_its_indices(tmp_path):
+    """What checks tell is an output of the graph, too: calibration must not take it for a layer's values."""
+    table, weight = (RANDOM.standard_normal(shape).astype(np.float32) for shape in ((50, 16), (16, 8)))
+    graph = helper.make_graph(
+        [helper.make_node("Gather", ["table", "x"], ["rows"]), helper.make_node("MatMul", ["rows", "weight"], ["y"])], "words",
+        [helper.make_tensor_value_info("x", TensorProto.INT64, [4])], [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4, 8])],
+        [numpy_helper.from_array(v, k) for k, v in (("table", table), ("weight", weight))],
+    )  # fmt: skip
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "words.onnx")
+    (tmp_path / "data").mkdir()
+    for number in range(8):
+        RANDOM.integers(0, 50, 4).tofile(tmp_path / "data" / f"{number}.bin")
+    run = model_of(tmp_path / "words.onnx", **{**settings(tmp_path), "data_preprocess_param": {
+        "calibrate_path": f"x:{tmp_path / 'data'}", "calibrate_size": "8", "input_type": "BIN"}})  # fmt: skip
+    words = np.array([3, 0, 49, 7])
+    exact = table[words] @ weight
+    assert np.abs(run(words) - exact).max() < 0.05 * np.abs(exact).max()
+    with pytest.raises(RuntimeError, match="50"):
+        run(np.array([3, 0, 50, 7]))

@@ -1,5 +1,7 @@
 """Converted models against ONNX Runtime, closed forms and themselves in other forms."""
 
+import contextlib
+import os
 import threading
 
 import numpy as np
@@ -264,3 +266,70 @@ def test_the_framework_network_gives_the_same(tmp_path):
     inputs = infer.get_inputs()
     inputs[0].set_data_from_numpy(x)
     np.testing.assert_allclose(infer.predict(inputs)[0].get_data_to_numpy(), wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("size", [3, 4, 21, 65536])
+def test_sums_over_any_number_of_channels(tmp_path, size):
+    """A window may be much wider than the channels there are; graphs do not grow with it."""
+    graph = helper.make_graph(
+        [helper.make_node("LRN", ["x"], ["y"], size=size, alpha=0.5)], "net",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 12, 3, 2])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 12, 3, 2])],
+    )  # fmt: skip
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "net.onnx")
+    mslite.Converter().convert(mslite.FmkType.ONNX, str(tmp_path / "net.onnx"), str(tmp_path / "net"))
+    model = mslite.Model()
+    model.build_from_file(str(tmp_path / "net.ms"), mslite.ModelType.MINDIR_LITE)
+    x = np.random.default_rng(1).standard_normal((2, 12, 3, 2)).astype(np.float32)
+    below, above = (size - 1) // 2, size // 2
+    sums = np.stack([np.square(x[:, max(c - below, 0) : c + above + 1]).sum(1) for c in range(12)], axis=1)
+    np.testing.assert_allclose(model.predict([x])[0].get_data_to_numpy(), x / (1 + 0.5 / size * sums) ** 0.75, rtol=1e-5)
+
+
+def affinities():
+    """The cores of every thread of this process."""
+    found = {}
+    for number in os.listdir("/proc/self/task"):
+        with contextlib.suppress(ProcessLookupError):
+            found[int(number)] = os.sched_getaffinity(int(number))
+    return found
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity") or len(os.sched_getaffinity(0)) < 2, reason="one core, or none to choose")
+def test_threads_are_bound_to_cores_and_callers_get_theirs_back(tmp_path):
+    conv_net(tmp_path / "net.onnx", size=64, batch=8)
+    mslite.Converter().convert(mslite.FmkType.ONNX, str(tmp_path / "net.onnx"), str(tmp_path / "net"))
+    first, second, *_ = sorted(os.sched_getaffinity(0))
+    context = mslite.Context()
+    context.cpu.thread_num, context.cpu.thread_affinity_core_list = 2, [second, first]
+    model = mslite.Model()
+    model.build_from_file(str(tmp_path / "net.ms"), mslite.ModelType.MINDIR_LITE, context)
+    x = rng.standard_normal((8, 3, 64, 64)).astype(np.float32)
+    found = {}
+
+    def run():  # a thread of its own has a team of its own
+        before, others = os.sched_getaffinity(0), set(affinities())
+        found["y"] = model.predict([x])[0].get_data_to_numpy().copy()
+        found["new"] = [cores for number, cores in affinities().items() if number not in others]
+        found["own"] = before == os.sched_getaffinity(0)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert found["own"] and {first} in found["new"]
+    free = mslite.Model()
+    free.build_from_file(str(tmp_path / "net.ms"), mslite.ModelType.MINDIR_LITE)
+    np.testing.assert_allclose(found["y"], free.predict([x])[0].get_data_to_numpy(), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no call for it")
+@pytest.mark.parametrize(
+    ("name", "value", "words"), [("thread_affinity_core_list", [9999], "names core 9999"), ("thread_affinity_mode", 7, "must be 0")]
+)
+def test_cores_that_are_not_there_are_refused(tmp_path, name, value, words):
+    conv_net(tmp_path / "net.onnx")
+    mslite.Converter().convert(mslite.FmkType.ONNX, str(tmp_path / "net.onnx"), str(tmp_path / "net"))
+    context = mslite.Context()
+    setattr(context.cpu, name, value)
+    with pytest.raises((ValueError, RuntimeError), match=words):
+        mslite.Model().build_from_file(str(tmp_path / "net.ms"), mslite.ModelType.MINDIR_LITE, context)

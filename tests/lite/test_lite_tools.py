@@ -110,3 +110,47 @@ def test_the_viewer_writes_one_page_with_every_operator(network, capsys):
     capsys.readouterr()
     assert model_viewer.main([f"--modelFile={network / 'gone.ms'}", f"--outputFile={network / 'no.html'}"]) == 1
     assert "does not exist" in capsys.readouterr().err and not (network / "no.html").exists()
+
+
+@pytest.mark.parametrize("way", ["NHWC in", "NHWC out", "both"])
+def test_images_in_another_order_of_dimensions(tmp_path, way):
+    constants = {"w": np.random.default_rng(2).standard_normal((5, 3, 3, 3)).astype(np.float32)}
+    graph = helper.make_graph(
+        [helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1])], "net",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 3, 6, 8])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 5, 6, 8])],
+        [numpy_helper.from_array(v, k) for k, v in constants.items()],
+    )  # fmt: skip
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "net.onnx")
+    common = ["--fmk=ONNX", f"--modelFile={tmp_path / 'net.onnx'}", "--inputShape=x:2,3,6,8"]  # sizes as the source has them
+    assert converter_lite.main([*common, f"--outputFile={tmp_path / 'plain'}"]) == 0
+    more = [f"--{part}DataFormat=NHWC" for part, asked in (("input", way != "NHWC out"), ("output", way != "NHWC in")) if asked]
+    assert converter_lite.main([*common, f"--outputFile={tmp_path / 'turned'}", *more]) == 0
+    x = np.random.default_rng(3).standard_normal((2, 3, 6, 8)).astype(np.float32)
+    found = {}
+    for name in ("plain", "turned"):
+        model = mslite.Model()
+        model.build_from_file(str(tmp_path / f"{name}.ms"), mslite.ModelType.MINDIR_LITE)
+        turned = name == "turned" and way != "NHWC out"
+        found[name] = model.predict([x.transpose(0, 2, 3, 1).copy() if turned else x])[0].get_data_to_numpy()
+    wanted = found["plain"].transpose(0, 2, 3, 1) if way != "NHWC in" else found["plain"]
+    np.testing.assert_allclose(found["turned"], wanted, rtol=1e-5, atol=1e-5)
+
+
+def test_types_that_a_model_does_not_have_are_refused(network, tmp_path, capsys):
+    common = ["--fmk=ONNX", f"--modelFile={network / 'net.onnx'}", f"--outputFile={tmp_path / 'net'}"]
+    assert converter_lite.main([*common, "--inputDataType=INT8"]) == 1
+    assert "models keep the types of their source" in capsys.readouterr().err
+    assert not (tmp_path / "net.ms").exists()
+
+
+def test_benchmark_takes_the_official_options(network, capsys):
+    assert convert(network) == 0
+    common = [f"--modelFile={network / 'net.ms'}", "--loopCount=2", "--warmUpLoopCount=1"]
+    assert benchmark.main([*common, "--modelType=MindIR_Lite", "--cpuBindMode=0", "--interOpParallelNum=1", "--enableFp16=false"]) == 0
+    assert benchmark.main([*common, "--enableParallelPredict=true", "--parallelNum=3", "--workersNum=2"]) == 0
+    assert "Throughput" in capsys.readouterr().out
+    assert benchmark.main([*common, "--perfProfiling=true"]) == 1
+    assert "--timeProfiling=true shows operators" in capsys.readouterr().err
+    assert benchmark.main([*common, "--inputShape=nobody:1,2"]) == 1
+    assert "names 'nobody'" in capsys.readouterr().err

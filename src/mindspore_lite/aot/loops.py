@@ -16,10 +16,14 @@ from mindspore.compiler.fuse.loopir import Unsupported
 
 C_TYPES = {
     "bool_": "uint8_t", "int8": "int8_t", "uint8": "uint8_t", "int16": "int16_t", "uint16": "uint16_t", "int32": "int32_t",
-    "uint32": "uint32_t", "int64": "int64_t", "uint64": "uint64_t", "float16": "_Float16", "float32": "float",
-    "float64": "double",
+    "uint32": "uint32_t", "int64": "int64_t", "uint64": "uint64_t", "float16": "_Float16",
+    "bfloat16": "uint16_t", "float32": "float", "float64": "double",
 }  # fmt: skip
 
+#: elements from which on threads share a loop
+_WORTH_SHARING = 1 << 14
+#: floats that are computed with 32 bits
+SIXTEEN = ("float16", "bfloat16")
 _INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "and_": "&", "or_": "|", "xor_": "^", "eq": "==", "ne": "!=",
           "lt": "<", "le": "<=", "gt": ">", "ge": ">="}  # fmt: skip
 #: functions of math.h under their own names
@@ -38,13 +42,17 @@ def c_type(dtype: str) -> str:
 
 def _held(dtype: str) -> str:
     """The type that arithmetic is done in."""
-    return "float" if dtype == "float16" else c_type(dtype)
+    return "float" if dtype in SIXTEEN else c_type(dtype)
+
+
+def _is_float(dtype: str) -> bool:
+    return dtype in SIXTEEN or dtype.startswith("float")
 
 
 def literal(number: Any, dtype: str) -> str:
     if dtype == "bool_":
         return "1" if number else "0"
-    if dtype not in ("float16", "float32", "float64"):
+    if not _is_float(dtype):
         whole = int(number)
         return "INT64_MIN" if whole == -(1 << 63) else f"{whole}{'ull' if dtype == 'uint64' else 'll'}"
     value = float(number)
@@ -60,14 +68,14 @@ def _function(name: str, dtype: str) -> str:
 
 
 def _extreme(dtype: str, a: str, b: str, sign: str) -> str:
-    nan = f" || {a} != {a}" if dtype.startswith("float") else ""
+    nan = f" || {a} != {a}" if _is_float(dtype) else ""
     return f"({a} {sign} {b}{nan} ? {a} : {b})"
 
 
 def _expression(instr: Instr, kinds: list[str], args: list[str]) -> str:
     """A map as a C expression; `kinds`: its operands' types."""
     op, kind = instr.op, kinds[0] if kinds else instr.dtype
-    floating = kind.startswith("float")
+    floating = _is_float(kind)
     if op in _INFIX:
         return f"({args[0]} {_INFIX[op]} {args[1]})"
     if op in ("max", "min"):
@@ -111,7 +119,9 @@ def _cast(source: str, target: str, value: str) -> str:
         return f"({value} != 0)"
     if target == "float16":
         return f"(float)(_Float16){value}"
-    if source.startswith("float") and target in ("int8", "uint8", "int16", "uint16"):
+    if target == "bfloat16":
+        return f"ms_from_bfloat16(ms_to_bfloat16((float){value}))"
+    if _is_float(source) and target in ("int8", "uint8", "int16", "uint16"):
         return f"({c_type(target)})(int32_t){value}"
     return f"({_held(target)}){value}"
 
@@ -155,7 +165,7 @@ class _Printer:
         if instr.op == "index":
             return f"i{instr.imm}"
         if instr.op == "load":
-            return f"b{instr.imm}[{self.place(instr.imm)}]"
+            return _loaded(self.kernel.buffers[instr.imm].dtype, f"b{instr.imm}[{self.place(instr.imm)}]")
         if instr.op == "load_at":
             buffer, steps = instr.imm
             where = [self.place(buffer)]
@@ -165,7 +175,7 @@ class _Printer:
                 wrapped = f"({a} < 0 ? {a} + {extent} : {a})" if not kind.startswith("u") else a
                 inside = f"({wrapped} < 0 ? 0 : {wrapped} >= {extent} ? {extent - 1} : {wrapped})"
                 where.append(f"(ptrdiff_t){inside} * {stride}")
-            return f"b{buffer}[{' + '.join(where)}]"
+            return _loaded(self.kernel.buffers[buffer].dtype, f"b{buffer}[{' + '.join(where)}]")
         kinds = [self.kernel.code[a].dtype for a in instr.args]
         args = [f"v{a}" for a in instr.args]
         return _expression(instr, kinds, args)
@@ -175,6 +185,9 @@ class _Printer:
 
     def run(self) -> list[str]:
         code, analysis = self.kernel.code, self.analysis
+        extents = [axis.extent for axis in self.kernel.axes]
+        if self.free and extents[self.free[0]] > 1 and math.prod(extents) >= _WORTH_SHARING:
+            self.line("MS_SHARED")
         self.open_loops(self.free)
         for stage in range(max(analysis.stage, default=0) + 2):
             for number, instr in enumerate(code):
@@ -211,7 +224,13 @@ def _combined(instr: Instr, total: str, value: str) -> str:
     return _extreme(instr.dtype, value, total, ">" if instr.imm == "max" else "<")
 
 
+def _loaded(dtype: str, place: str) -> str:
+    return f"ms_from_bfloat16({place})" if dtype == "bfloat16" else place
+
+
 def _stored(dtype: str, value: str) -> str:
+    if dtype == "bfloat16":
+        return f"ms_to_bfloat16({value})"
     return f"(_Float16){value}" if dtype == "float16" else value
 
 

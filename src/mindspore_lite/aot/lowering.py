@@ -40,6 +40,7 @@ class PortableLowering(Lowering):
     """As the native backend's, with C functions in the place of machine code and oneDNN."""
 
     handlers: Handlers = {}
+    movers: frozenset[type[Primitive]] = frozenset()  # operations that copy elements as they are; others see 32 bits in the place of 16
 
     def kernel(self, kernel: Kernel, operands: list[View], reads: list[View], writes: list[View], name: str) -> None:
         if all(w.size == 0 for w in writes):
@@ -127,7 +128,17 @@ def _refuse(program: Program, handlers: Handlers) -> None:
 
 def _lower_call(lowering: PortableLowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim, _ = postops.parts(call.attr.prim)
-    lowering.handlers[type(prim)](lowering, call, operands, items)
+    handler = lowering.handlers[type(prim)]
+    kinds = {v.dtype for v in operands} | {i.dtype for i in items}
+    if type(prim) in lowering.movers or kinds.isdisjoint(loops.SIXTEEN):
+        handler(lowering, call, operands, items)
+        return
+    wide = [lowering.cast(v, "float32") if v.dtype in loops.SIXTEEN else v for v in operands]
+    results = [Value(i.op, i.shape, "float32" if i.dtype in loops.SIXTEEN else i.dtype, i.args, i.attr) for i in items]
+    handler(lowering, call, wide, results)
+    for item, result in zip(items, results):
+        view = lowering.views[result.id]
+        lowering.views[item.id] = view if view.dtype == item.dtype else lowering.cast(view, item.dtype, item)
 
 
 def _no_host(prim: Any) -> Any:

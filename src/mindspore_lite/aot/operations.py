@@ -369,3 +369,4 @@ def _set_item(lowering: PortableLowering, call: Value, operands: list[View], ite
 
 _HANDLERS.update({kind: native.HANDLERS[kind] for kind in (arrays.Concat, arrays.Stack, structural.Later)})
 PortableLowering.handlers = _HANDLERS
+PortableLowering.movers = frozenset((arrays.SetItem, arrays.Concat, arrays.Stack, structural.Later))

@@ -34,6 +34,7 @@ class MicroOptions(NamedTuple):
     libraries: tuple[str, ...] = ()
     train: bool = False
     target: str = "x86"
+    parallel: bool = False
 
     @classmethod
     def from_config(cls, config: dict[str, dict[str, str]], output: str) -> MicroOptions | None:
@@ -48,8 +49,11 @@ class MicroOptions(NamedTuple):
             raise ValueError(f"[micro_param] has no setting {unknown[0]!r}; it has {', '.join(_KEYS)}")
         if own.get("target", "x86") not in _BOARDS:
             raise ValueError(f"target must be one of {list(_BOARDS)}, but got {own['target']!r}")
-        if own.get("support_parallel", "false").lower() == "true":
-            raise ValueError("support_parallel: generated models run on one thread; leave it false")
+        parallel = own.get("support_parallel", "false").lower()
+        if parallel not in ("true", "false"):
+            raise ValueError(f"support_parallel must be true or false, but got {own['support_parallel']!r}")
+        if parallel == "true" and own.get("target", "x86") == "Cortex-M":
+            raise ValueError("support_parallel: a Cortex-M runs one thread; leave it false")
         mode = own.get("codegen_mode", "Inference")
         if mode not in ("Inference", "Train"):
             raise ValueError(f"codegen_mode must be Inference or Train, but got {mode!r}")
@@ -59,7 +63,7 @@ class MicroOptions(NamedTuple):
                 raise ValueError(f"library must name targets of {sorted(toolchain.TARGETS)}, but got {target!r}")
         folder, name = os.path.split(output)
         place, project = own.get("save_path") or folder or ".", own.get("project_name") or name
-        return cls(place, project, libraries, mode == "Train", own.get("target", "x86"))
+        return cls(place, project, libraries, mode == "Train", own.get("target", "x86"), parallel == "true")
 
 
 def write_project(made: Sources, options: MicroOptions) -> str:
@@ -71,7 +75,7 @@ def write_project(made: Sources, options: MicroOptions) -> str:
         _fill(aside, made, options)
         for target in options.libraries:
             suffix = "wasm" if target == "wasm32" else "so"
-            toolchain.build_library(made, str(aside / f"lib{options.name}-{target}.{suffix}"), target)
+            toolchain.build_library(made, str(aside / f"lib{options.name}-{target}.{suffix}"), target, options.parallel)
         aside.chmod(0o755)
         if os.path.isdir(place):
             shutil.rmtree(place)
@@ -111,7 +115,8 @@ def _fill(place: Path, made: Sources, options: MicroOptions) -> None:
     for header in _HEADERS:
         (place / "include" / "c_api" / f"{header}.h").write_text('#include "../mindspore_c.h"\n', "utf-8")
     (place / "benchmark" / "benchmark.c").write_text(sources.fixed("benchmark.c"), "utf-8")
-    (place / "CMakeLists.txt").write_text(_CMAKE.replace("@NAME@", options.name), "utf-8")
+    script = _CMAKE.replace("@NAME@", options.name).replace("@OPENMP@", _OPENMP if options.parallel else "")
+    (place / "CMakeLists.txt").write_text(script, "utf-8")
     if options.target == "Cortex-M":
         (place / "board").mkdir()
         for name in ("startup.c", "board.ld"):
@@ -142,6 +147,10 @@ add_library(@NAME@ src/net.c src/mindspore_c.c src/weights.c)
 target_include_directories(@NAME@ PUBLIC include PRIVATE src)
 target_compile_options(@NAME@ PRIVATE -O3 -fno-strict-aliasing -fno-math-errno -fno-trapping-math)
 target_link_libraries(@NAME@ m)
-add_executable(benchmark benchmark/benchmark.c)
+@OPENMP@add_executable(benchmark benchmark/benchmark.c)
 target_link_libraries(benchmark @NAME@)
+"""
+
+_OPENMP = """find_package(OpenMP REQUIRED)
+target_link_libraries(${PROJECT_NAME} OpenMP::OpenMP_C)
 """

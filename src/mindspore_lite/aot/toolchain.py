@@ -1,6 +1,7 @@
 """Compilers: LLVM's, as the `ziglang` package brings it for every target, or the system's for this machine.
 
-A library has no dependency but libc and libm, and with `freestanding` targets (WebAssembly) not even these.
+A library has no dependency but libc and libm (and OpenMP's, if threads are asked for, which Zig does not bring), and with `freestanding`
+targets (WebAssembly) not even these.
 """
 
 from __future__ import annotations
@@ -43,15 +44,17 @@ class ToolchainError(RuntimeError):
     """There is no compiler for a target, or it failed."""
 
 
-def compiler(target: str) -> list[str]:
-    """The command of a C compiler for a target."""
+def compiler(target: str, parallel: bool = False) -> list[str]:
+    """The command of a C compiler for a target; `parallel`: one that has OpenMP."""
     if target not in TARGETS:
         raise ValueError(f"target must be one of {sorted(TARGETS)}, but got {target!r}")
     own = os.environ.get("CC")
-    if target == "native" and (own or find_spec("ziglang") is None):
+    if target == "native" and (own or parallel or find_spec("ziglang") is None):
         for name in filter(None, (own, "cc", "gcc", "clang")):
             if shutil.which(name.split()[0]):
                 return name.split()
+    if parallel:
+        raise ToolchainError(f"there is no C compiler with OpenMP for {target}: build the sources with CMake on the device")
     if find_spec("ziglang") is not None:
         chosen = [] if target == "native" else ["-target", TARGETS[target].triple]
         return [sys.executable, "-m", "ziglang", "cc", *chosen]
@@ -77,9 +80,9 @@ def write_folder(made: Sources, folder: str | Path, weights: str) -> None:
     (place / "weights.c").write_text(weights, "utf-8")
 
 
-def build_library(made: Sources, path: str, target: str = "native") -> None:
+def build_library(made: Sources, path: str, target: str = "native", parallel: bool = False) -> None:
     """Compile sources to a shared library, or to a WebAssembly module; the file appears whole or not at all."""
-    command = compiler(target)
+    command = compiler(target, parallel)
     with tempfile.TemporaryDirectory(prefix="ms_aot_") as folder:
         if target == "wasm32":
             weights = sources.weights_as_c(made.weights)
@@ -90,6 +93,8 @@ def build_library(made: Sources, path: str, target: str = "native") -> None:
             link = ["-shared", "-fPIC", "-fvisibility=hidden", "-Wl,-s", "-Wl,--gc-sections", "-lm"]
             if "ziglang" not in command:
                 link += ["-Wl,-z,noseparate-code", "-Wl,--build-id=none"]
+            if parallel:
+                link += ["-fopenmp"]
         write_folder(made, folder, weights)
         files = [f"{folder}/{name}" for name in ("net.c", "mindspore_c.c", "weights.c")]
         part = f"{folder}/made"

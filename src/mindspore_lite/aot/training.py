@@ -8,6 +8,8 @@ allowed (a label out of range, say): a step that fails changes nothing. Weights 
 
 Without a virtual batch a step is one graph, `ms_net_train`. With one (`virtual_batch`, or a batch that `memory_limit` cuts into pieces)
 it is `ms_net_gather`, which adds gradients to the sums, and after so many of them `ms_net_apply`.
+
+Mixed precision keeps activations and operands in 16 bits; kernels widen what they read and round what they write.
 """
 
 from __future__ import annotations
@@ -69,9 +71,7 @@ def _state(program: Program, plan: TrainPlan, options: TrainOptions, virtual: bo
 
 
 def generate(evaluated: Program, plan: TrainPlan, options: TrainOptions, name: str, layout: str = "NCHW") -> Sources:
-    """The sources of a model that learns; Unsupported names operations that C has no form for, ValueError what else is in the way."""
-    if options.precision != "float32":
-        raise ValueError(f"generated C computes with float32: leave mixed_precision at none, not {options.precision}")
+    """The sources of a model that learns; Unsupported names operations that C has no form for."""
     steps = plan.pieces * options.virtual_batch
     program, state = plan.program, _state(plan.program, plan, options, virtual=steps > 1)
     writer = sources.Writer()

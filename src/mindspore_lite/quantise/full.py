@@ -1,7 +1,7 @@
 """Full and dynamic quantisation: convolutions and products compute with whole numbers of 8 bits.
 
 A *layer* is a convolution or product with fixed filters and what follows it as its only user: factors and summands per channel
-(normalisations), another tensor added, and bounds. Calibration runs the float model and looks at every layer's input
+(normalisations), another tensor added, bounds, and a curve (`curves.py`). Calibration runs the float model and looks at every layer's input
 (`ranges.py`). Then the graph is written anew, layer by layer: filters become whole numbers per channel, and a layer whose
 result only layers read hands on whole numbers, so that between two of them nothing is converted.
 """
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mindspore._base import dtype as mstype
 from mindspore._base.dtype import from_numpy
 from mindspore.compiler.builder import Builder
 from mindspore.formats.program import Program
@@ -21,8 +22,10 @@ from mindspore.ir import AbstractTensor, CNode, FuncGraph, Node, ValueNode
 from mindspore.ir.graph import Parameter
 from mindspore.prims import broadcasting, conv, elementwise, linalg, norm, reduction
 from mindspore.prims.fake_quantise import FakeQuantise
-from mindspore.prims.quantised import QuantisedConv2D, QuantisedMatMul, QuantiseLinear
+from mindspore.prims.quantised import QuantisedConv2D, QuantisedMatMul, QuantiseLinear, TableLookup
 from mindspore.prims.structural import MakeTuple, TupleGetItem
+from mindspore_lite.quantise import curves
+from mindspore_lite.quantise.curves import Curve, Grid
 from mindspore_lite.quantise.ranges import Range
 
 _LIMIT = 3.4e38
@@ -53,6 +56,15 @@ class Layer:
     high: float = _LIMIT
     name: str = ""
     steps: np.ndarray | None = None  # of the filters per channel, where training has chosen them
+    curve: Curve | None = None  # whose nodes are the last ones
+
+    @property
+    def seen(self) -> list[Node]:
+        """The values whose ranges the layer needs."""
+        return [self.source] if self.curve is None else [self.source, self.curve.source, self.result]
+
+    def without_curve(self) -> Layer:
+        return self if self.curve is None else dataclasses.replace(self, nodes=self.nodes[: -len(self.curve.nodes)], curve=None)
 
     @property
     def source(self) -> Node:
@@ -82,7 +94,9 @@ class Finder:
         self.names = {i: name for i, (name, _) in known.items()}
         self._values: dict[int, np.ndarray | None] = {i: np.asarray(array) for i, (_, array) in known.items()}
         self.users: dict[int, list[CNode]] = {}
-        for node in program.graph.nodes():
+        self._order: dict[int, int] = {}
+        for place, node in enumerate(program.graph.nodes()):
+            self._order[node.id] = place
             for argument in node.args:
                 self.users.setdefault(argument.id, []).append(node)
 
@@ -117,6 +131,8 @@ class Finder:
             if layer is None or layer.name in options.skip or (options.dynamic and not layer.is_product):
                 continue
             self._grow(layer, taken, plain=options.dynamic)
+            if not options.dynamic:
+                self._bend(layer)
             taken |= {n.id for n in layer.nodes}
             found.append(layer)
         return found
@@ -163,6 +179,11 @@ class Finder:
             if user.id in taken or not (self._per_channel(layer, user) or (not plain and self._rest(layer, user))):
                 return
             layer.nodes.append(user)
+
+    def _bend(self, layer: Layer) -> None:
+        """A curve at the end."""
+        layer.curve = curves.follow(layer.result, self.program.graph.output, self.users, self._order, self.value)
+        layer.nodes += layer.curve.nodes if layer.curve is not None else []
 
     def _per_channel(self, layer: Layer, user: CNode) -> bool:
         """A factor or summand per channel, before anything else."""
@@ -266,7 +287,7 @@ def _per_channel(other: np.ndarray, layer: Layer, rank: int) -> np.ndarray | Non
 # -- calibration --------------------------------------------------------------------------------------------------------
 def observed(program: Program, layers: Sequence[Layer]) -> tuple[Program, list[Node]]:
     """The program with every value that whole numbers are to stand for among its outputs, and these values."""
-    wanted = {layer.source.id: layer.source for layer in layers}
+    wanted = {node.id: node for layer in layers for node in layer.seen}
     nodes = list(wanted.values())
     graph = program.graph
     outputs = graph.output.args if isinstance(graph.output, CNode) and type(graph.output.op) is MakeTuple else (graph.output,)
@@ -278,7 +299,8 @@ def observed(program: Program, layers: Sequence[Layer]) -> tuple[Program, list[N
         copied = Rewriter(program, {}).run(graph.output)
     finally:
         graph.output = old
-    specs = (*program.outputs, *(program.outputs[0]._replace(name=f"tap{n}") for n in range(len(taps))))
+    before = [*program.outputs, *program.outputs[:1] * (len(outputs) - len(program.outputs))]  # what checks of values tell is there, too
+    specs = (*before, *(program.outputs[0]._replace(name=f"tap{n}") for n in range(len(taps))))
     return program._replace(graph=copied, outputs=specs), nodes
 
 
@@ -286,11 +308,11 @@ def calibrate(program: Program, layers: Sequence[Layer], data: Iterable[list[np.
     """The range of every layer's input, by its node."""
     tapped, nodes = observed(program, layers)
     run = compile_program(tapped)
-    axes = {layer.source.id: layer.channel_axis for layer in layers}
+    axes = {node.id: layer.channel_axis for layer in layers for node in layer.seen[::-1]}
     ranges = {node.id: Range() for node in nodes}
     given = {p.id: i for i, p in enumerate(program.graph.parameters[: len(program.inputs)])}
     for arrays_ in data:
-        found = iter(run(*arrays_)[len(program.outputs) :])
+        found = iter(run(*arrays_)[len(tapped.outputs) - sum(not isinstance(n, Parameter) for n in nodes) :])
         for node in nodes:
             ranges[node.id].see(arrays_[given[node.id]] if node.id in given else next(found), axes[node.id])
     return ranges
@@ -358,6 +380,7 @@ class _Plan:
         self.ranges, self.options = ranges, options
         self.steps = {i: r.scale(options.method) for i, r in ranges.items()}
         heads = {layer.head.id for layer in layers}
+        self.sources = {layer.source.id for layer in layers}
         outside = {program.graph.output.id}
         for node in program.graph.nodes():
             for place, argument in enumerate(node.args):
@@ -378,16 +401,57 @@ class _Plan:
             x = self._coded(writer, layer.source)
             scale = writer.weight(f"{layer.name}.scale", (steps * self.steps[layer.source.id]).astype(np.float32))
             bias = self._bias(layer, codes, steps)
-        out = self.ranges[layer.result.id].kind if layer.result.id in self.whole else "float32"
-        step = self.steps.get(layer.result.id, 1.0) if out != "float32" else 1.0
-        kinds: Any = {"out": out, "step": step, "low": layer.low, "high": layer.high}
+        grid = self._operand_grid(layer)
+        kinds = self._kinds(layer, grid)
+        if grid is not None:
+            bias = bias - np.float32(grid.low)
         like = layer.head.op
         op = QuantisedConv2D(like, **kinds) if isinstance(like, conv.Conv2D) else QuantisedMatMul(**kinds)
         more = [writer(layer.added)] if layer.added is not None else []
         filters = writer.weight(f"{layer.name}.codes", codes)
         result = writer.emit(op, x, filters, scale, writer.weight(f"{layer.name}.bias", bias.astype(np.float32)), *more)
         shape = layer.result.abstract.shape
-        return result if result.abstract.shape == shape else writer.emit(broadcasting.Reshape(), result, ValueNode(tuple(shape)))
+        if result.abstract.shape != shape:
+            result = writer.emit(broadcasting.Reshape(), result, ValueNode(tuple(shape)))
+        return result if grid is None else self._looked_up(writer, layer, result, grid)
+
+    def _kinds(self, layer: Layer, grid: Grid | None) -> dict[str, Any]:
+        """How sums are handed on. The grid of a curve's operand lies within the bounds, which therefore have no effect."""
+        if grid is not None:
+            return {"out": grid.kind, "step": grid.step}
+        if layer.result.id not in self.whole:
+            return {"out": "float32", "low": layer.low, "high": layer.high}
+        kind, step = self.ranges[layer.result.id].kind, self.steps[layer.result.id]
+        least, most = (np.float32(end * step) for end in (np.iinfo(kind).min, np.iinfo(kind).max))
+        if layer.low <= least and layer.high >= most:
+            return {"out": kind, "step": step}  # rounding to bytes keeps within the bounds
+        return {"out": kind, "step": step, "low": layer.low, "high": layer.high}
+
+    def _operand_grid(self, layer: Layer) -> Grid | None:
+        if layer.curve is None:
+            return None
+        return curves.operand_grid(layer.curve, self.ranges[layer.curve.source.id], self.options.method, self._result_grid(layer))
+
+    def _result_grid(self, layer: Layer) -> Grid:
+        """Of a curve: around zero for layers, and all of its range where others read it, too."""
+        span = self.ranges[layer.result.id]
+        if layer.result.id in self.whole:
+            return Grid(span.kind, self.steps[layer.result.id])
+        return Grid.between(*span.ends(self.options.method))
+
+    def _looked_up(self, writer: Rewriter, layer: Layer, codes: Node, operand: Grid) -> Node:
+        """The curve's result: in whole numbers for layers, in floats if others read it, too."""
+        assert layer.curve is not None
+        grid, span, number = self._result_grid(layer), self.ranges[layer.result.id], layer.result.id
+        if number in self.sources:
+            table = curves.entries(layer.curve, operand, Grid(span.kind, self.steps[number]))
+            writer.coded[number, span.kind] = writer.emit(TableLookup(), codes, writer.constant(table))
+        if number in self.whole:
+            return writer.coded[number, span.kind]
+        found = writer.emit(TableLookup(), codes, writer.constant(curves.entries(layer.curve, operand, grid)))
+        step, low = (writer.constant(np.array(number, np.float32)) for number in (grid.step, grid.low))
+        scaled = writer.emit(elementwise.Mul(), writer.emit(elementwise.Cast(), found, ValueNode(mstype.float32)), step)
+        return writer.emit(elementwise.Add(), scaled, low)
 
     def _filters(self, layer: Layer) -> tuple[np.ndarray, np.ndarray]:
         """Codes, and what one step stands for per channel; factors are part of the filters."""

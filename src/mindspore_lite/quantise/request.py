@@ -14,7 +14,7 @@ from mindspore_lite.quantise import calibration, full, packed, ranges, trained
 from mindspore_lite.quantise.full import FullOptions, Layer
 from mindspore_lite.quantise.weights import QuantiseOptions, Sections, quantise_weights, skipped, truth
 from mindspore_lite.session import compile_program
-from mindspore_lite.source import FixedSource
+from mindspore_lite.source import FixedSource, MindirSource
 
 KINDS = ("WEIGHT_QUANT", "FULL_QUANT", "DYNAMIC_QUANT")
 
@@ -48,9 +48,13 @@ def _as_trained(model: LiteModel, config: Sections) -> LiteModel:
     seen = trained.ranges_of(layers, known)
     section = config.get("data_preprocess_param", {})
     if section:
-        others = [layer for layer in layers if layer.source.id not in seen]
-        seen |= full.calibrate(program, others, calibration.samples(section, program.inputs, model.layout), compile_program)
+        others = [layer for layer in layers if any(node.id not in seen for node in layer.seen)]
+        data = calibration.samples(section, program.inputs, model.layout)
+        seen = {**full.calibrate(program, others, data, compile_program), **seen}
+    layers = [layer if all(node.id in seen for node in layer.seen) else layer.without_curve() for layer in layers]
     layers = [layer for layer in layers if layer.source.id in seen]
+    if not layers and not isinstance(model.origin, MindirSource):
+        return model  # a model that came quantised: floats are rounded to its grids
     if not layers:
         raise ValueError("no layer has both a range of its input and fixed weights: export the network in evaluation mode")
     made = full.quantise(program, layers, seen, options._replace(bias_correction=False))

@@ -1,7 +1,8 @@
 """Ranges that a network brings along from quantisation-aware training.
 
-Such a network has FakeQuantise operations. Those of weights are computed at conversion, and layers take over their steps. Those of
-activations go; what they know is the range of the value they rounded. Values that are moved, chosen from or averaged (reshaped,
+Such a network has FakeQuantise operations; so have models that come quantised (`stored.py`). Those of weights are computed at
+conversion, and layers take over their steps. Those of activations become bounds: files rely on the ends of a grid to do a ReLU's
+work. What else they know is the range of the value they rounded. Values that are moved, chosen from or averaged (reshaped,
 transposed, pooled, bounded by a ReLU) keep the range. Layers compute with grids on which 0 is code 0: where training had such a
 grid, whole numbers are those of training; another one is replaced by the one with the same ends.
 """
@@ -19,7 +20,8 @@ from mindspore.prims.fake_quantise import FakeQuantise
 from mindspore_lite.quantise.full import Finder, Layer, Rewriter
 from mindspore_lite.quantise.ranges import Range
 
-_KEEPING = (elementwise.ReLU, pooling.MaxPool, pooling.AvgPool)
+_POOLS = (pooling.MaxPool, pooling.MaxPool3D, pooling.MaxPoolNd, pooling.AvgPool, pooling.AvgPool3D, pooling.AvgPoolNd)
+_KEEPING = (elementwise.ReLU, *_POOLS)
 
 
 class TrainedRange(Range):
@@ -29,6 +31,7 @@ class TrainedRange(Range):
         super().__init__()
         low, high = float(((op.least - zero) * step).min()), float(((op.most - zero) * step).max())
         self.negative = low < 0
+        self.low, self.high = low, high
         self.largest = max(-low, high)
         one_step = step.size == 1 and op.most - op.least >= 254
         least, most = (-128, 127) if self.negative else (0, 255)
@@ -37,6 +40,9 @@ class TrainedRange(Range):
 
     def scale(self, method: str) -> float:
         return float(np.float32(self._scale))
+
+    def ends(self, method: str) -> tuple[float, float]:
+        return self.low, self.high
 
 
 def has_grids(program: Program) -> bool:
@@ -57,7 +63,9 @@ def without_grids(program: Program) -> tuple[Program, dict[int, TrainedRange]]:
         known = TrainedRange(node.op, np.asarray(step, np.float64), np.asarray(zero, np.float64))
 
         def make(writer: Rewriter) -> Node:
-            x = writer(node.args[0])
+            ends = [writer.constant(np.array(end, np.float32)) for end in (known.low, known.high)]
+            above = writer.emit(elementwise.Maximum(), writer(node.args[0]), ends[0])
+            x = writer.emit(elementwise.Minimum(), above, ends[1])
             found.append((x, known))
             return x
 
@@ -74,14 +82,14 @@ def without_grids(program: Program) -> tuple[Program, dict[int, TrainedRange]]:
 
 
 def ranges_of(layers: Iterable[Layer], known: dict[int, TrainedRange]) -> dict[int, Range]:
-    """The range of every layer's input that has one, by its node."""
+    """The ranges of values that layers ask for, as far as they are known, by their nodes."""
     found: dict[int, Range] = {}
-    for layer in layers:
-        node = layer.source
+    for value in (value for layer in layers for value in layer.seen):
+        node = value
         while node.id not in known and isinstance(node, CNode) and _keeps_range(node):
             node = node.args[0]
         if node.id in known:
-            found[layer.source.id] = known[node.id]
+            found[value.id] = known[node.id]
     return found
 
 

@@ -27,10 +27,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.add(parser, "expectedDataFile", "", "a file with the expected loss of the last step")
     options.add(parser, "accuracyThreshold", 0.5, "relative error of the loss allowed, in percent", float)
     options.add(parser, "exportFile", "", "where the trained model goes, for inference")
+    options.add(parser, "inferenceFile", "", "the same, under the name that MindSpore Lite has for it")
+    options.add_absent(parser, _ABSENT)
     return options.benchmarked(parser.parse_args(arguments), _run)
 
 
+#: options of MindSpore Lite's tool that conversion decides here, or that have no counterpart
+_ABSENT = {
+    "enableFp16": "mixed_precision in [train_param] decides at conversion", "lossName": "loss in [train_param] decides at conversion",
+    "inputShapes": "shapes are fixed at conversion", "bbModelFile": "trainable in [train_param] freezes layers at conversion",
+    "timeProfiling": "benchmark shows operators of inference", "layerCheckSum": "converter_lite --check=true compares layers",
+}  # fmt: skip
+
+
 def _run(given: Any) -> int:
+    options.refuse_absent(given, _ABSENT)
     context = Context()
     context.cpu.thread_num = given.numThreads
     model = TrainModel()
@@ -50,8 +61,8 @@ def _run(given: Any) -> int:
         f"Model = {name}, NumThreads = {given.numThreads}, MinRunTime = {min(times):.6f} ms, MaxRuntime = {max(times):.6f} ms, "
         f"AvgRunTime = {sum(times) / len(times):.6f} ms\nLoss = {loss:.8g}"
     )
-    if given.exportFile:
-        model.export_model(given.exportFile)
+    for path in filter(None, (given.exportFile, given.inferenceFile)):
+        model.export_model(path)
     if given.expectedDataFile:
         with open(given.expectedDataFile, encoding="utf-8") as stream:
             expected = float(stream.read())

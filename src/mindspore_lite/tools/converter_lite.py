@@ -10,6 +10,7 @@ from mindspore_lite.model import ModelType
 from mindspore_lite.tensor import DataType, Format
 from mindspore_lite.tools import options
 
+_LAYOUTS = ["", "NHWC", "NCHW"]
 _TYPES = {"FLOAT": DataType.FLOAT32, "INT8": DataType.INT8, "UINT8": DataType.UINT8, "DEFAULT": DataType.UNKNOWN}
 
 
@@ -25,7 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.add(parser, "inputShape", {}, "name:1,3,224,224;…", options.shapes)
     options.add(parser, "saveType", "MINDIR_LITE", "", choices=["MINDIR", "MINDIR_LITE"])
     options.add(parser, "optimize", "general", "none, general, gpu_oriented or ascend_oriented")
-    options.add(parser, "inputDataFormat", "NHWC", "", choices=["NHWC", "NCHW"])
+    options.add(parser, "inputDataFormat", "", "of images, NHWC or NCHW; as the model has them, unless told", choices=_LAYOUTS)
+    options.add(parser, "outputDataFormat", "", "likewise", choices=_LAYOUTS)
     options.add(parser, "inputDataType", "FLOAT", "", choices=list(_TYPES))
     options.add(parser, "outputDataType", "FLOAT", "", choices=list(_TYPES))
     options.add(parser, "decryptKey", "", "of the input, in hexadecimal digits")
@@ -34,6 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.add(parser, "encryption", False, "encrypt the output", options.truth)
     options.add(parser, "trainModel", False, "prepare the model for training; [train_param] says how", options.truth)
     options.add(parser, "check", False, "compare each layer with ONNX Runtime", options.truth)
+    options.add(parser, "device", "", "CPU; other devices are not there", choices=["", "CPU"])
+    options.add(parser, "optimizeTransformer", False, "accepted: attention is always fused", options.truth)
     options.add(parser, "infer", False, "run the converted model once", options.truth)
     given = parser.parse_args(arguments)
     try:
@@ -42,7 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         converter.train_model, converter.check = given.trainModel, given.check
         converter.save_type = ModelType[given.saveType]
         converter.optimize = given.optimize
-        converter.input_format = Format[given.inputDataFormat]
+        if given.inputDataFormat:
+            converter.input_format = Format[given.inputDataFormat]
+        if given.outputDataFormat:
+            converter.output_format = Format[given.outputDataFormat]
         converter.input_data_type, converter.output_data_type = (
             _TYPES[given.inputDataType],
             _TYPES[given.outputDataType],

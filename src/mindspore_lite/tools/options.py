@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 
@@ -50,8 +50,29 @@ def split_names(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
+def split_numbers(text: str) -> list[int]:
+    """`0,1,2`."""
+    try:
+        return [int(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"it must be numbers like 0,1,2, but got {text!r}") from None
+
+
 def add(target: Any, name: str, default: Any, about: str, kind: Any = str, **more: Any) -> None:
     target.add_argument(f"--{name}", default=default, type=kind, help=about, **more)
+
+
+def add_absent(target: argparse.ArgumentParser, table: Mapping[str, str]) -> None:
+    """Options of MindSpore Lite's tools that are not there, with the reason: scripts may name them with what they do anyway."""
+    for name, about in table.items():
+        add(target, name, "", f"not there: {about}")
+
+
+def refuse_absent(given: argparse.Namespace, table: Mapping[str, str]) -> None:
+    """ValueError where one of them is asked for."""
+    for name, about in table.items():
+        if getattr(given, name).lower() not in ("", "false", "off"):
+            raise ValueError(f"--{name} is not there: {about}")
 
 
 def benchmarked(given: argparse.Namespace, run: Callable[[argparse.Namespace], int]) -> int:

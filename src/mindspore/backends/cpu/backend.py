@@ -7,6 +7,7 @@ from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 from mindspore.backends.base import CannotCompile, calls_itself
+from mindspore.backends.cpu import byte_tables as _byte_tables  # noqa: F401
 from mindspore.backends.cpu import cached_attention as _cached_attention  # noqa: F401  these register their operations
 from mindspore.backends.cpu import collectives, dnnl, jit, native, openmp, postops, program_cache
 from mindspore.backends.cpu import packed_products as _packed_products  # noqa: F401

@@ -183,6 +183,11 @@ class Desc(_Handle):
         """Bytes in memory, padding included."""
         return int(library().dnnl_memory_desc_get_size(self.handle))
 
+    @property
+    def has_more_than_elements(self) -> bool:
+        """Whether bytes follow the elements: a primitive with a signed source has sums of its 8-bit filters there."""
+        return self.dtype == "int8" and self.nbytes > math.prod(self.padded_shape)
+
     def _query(self, what: int, result: Any) -> Any:
         check(library().dnnl_memory_desc_query(self.handle, what, byref(result)), "read a description")
         return result

@@ -3,7 +3,9 @@
 A loop whose iterations are independent is shared out to threads if it is outermost. Innermost loops are written with vectors; sums and
 extremes then have a vector each, and several of them, so that additions need not wait for one another. Where two independent loops
 contain a third one that sums, a tile of their iterations is done at once, with all its sums in registers ("unroll and jam"): that is what
-makes a product of matrices fast. Which of these it is, and the tile's size, is found by measuring.
+makes a product of matrices fast. Where loops go over a row several times, as in a softmax, the first one would wait for the memory and the
+others for the arithmetic: the second one asks for the next row while it computes. Which of these it is, and the tile's size, is found
+by measuring.
 
 Indices that `bounds` cannot prove are checked; the first one outside ends its statement and is reported.
 """
@@ -31,6 +33,7 @@ from mindspore.compiler.hybrid.dependence import (
     gathered,
     independent,
     needs_zeros,
+    reread,
 )
 from mindspore.compiler.hybrid.program import (
     Array,
@@ -61,18 +64,20 @@ _CHECKED = ("floordiv", "floormod", "div")  # by zero, Python raises for its own
 
 @dataclasses.dataclass(frozen=True)
 class Schedule:
-    """`rows` × `columns` vectors make a tile (0: no tiles); `swapped`: the second of the two loops goes outside; `wide`: use vectors."""
+    """`rows` × `columns` vectors make a tile (0: no tiles); `swapped`: the second of the two loops goes outside; `wide`: use vectors;
+    `ahead`: where a loop reads a row for the second time, it asks the memory for the next one."""
 
     rows: int = 0
     columns: int = 1
     swapped: bool = False
     wide: bool = True
+    ahead: bool = False
 
 
 def schedules() -> list[Schedule]:
     """Those worth trying; the first is the one for programs too small to measure."""
     tiles = ((8, 2), (6, 4), (4, 4), (12, 2)) if jit.vector_bits() == 512 else ((4, 2), (6, 2), (3, 3), (4, 1))
-    return [*(Schedule(r, c, s) for r, c in tiles for s in (True, False)), Schedule(), Schedule(wide=False)]
+    return [*(Schedule(r, c, s) for r, c in tiles for s in (True, False)), Schedule(ahead=True), Schedule(), Schedule(wide=False)]
 
 
 @dataclasses.dataclass
@@ -112,6 +117,9 @@ class Writer:
         self.exit = ""
         self.pointers: dict[str, str] = {}
         self.tiled = False
+        #: of loops: the elements that they ask for ahead of time, and how far; and those of the loop that is being written
+        self.askers: dict[For, dict[tuple[str, tuple[Expr, ...]], int]] = {}
+        self.asked: dict[tuple[str, tuple[Expr, ...]], int] = {}
 
     # -- the whole ----------------------------------------------------------------------------------------------------
     def write(self, name: str) -> str:
@@ -191,8 +199,8 @@ class Writer:
 
     # -- loops --------------------------------------------------------------------------------------------------------
     def loop(self, loop: For, copies: list[Copy], live: set[str], shared: bool = False) -> None:
-        before = self.known
-        self.known = {**before, loop.var: bounds.of_loop(loop, before)}
+        before, asked = self.known, self.asked
+        self.known, self.asked = {**before, loop.var: bounds.of_loop(loop, before)}, self.askers.get(loop, {})
         inner_live = live | exposed(loop.body)
         jam = all(not names(b) & (set(copies[0].slots) - {loop.var}) for b in (loop.low, loop.high))
         if len(copies) > 1 and not jam:
@@ -202,9 +210,23 @@ class Writer:
             self.wide_loop(loop, copies[0], live, shared)
         else:
             self.plain_loop(loop, copies, inner_live, shared)
-        self.known = before
+        self.known, self.asked = before, asked
+
+    def ask_ahead(self, loop: For) -> None:
+        """Note which elements the loops inside this one ask for: those that are needed in its next iteration."""
+        for inner, elements in reread(loop).items():
+            far = {}
+            for array, index in elements:
+                steps = [coefficient(i, loop.var) for i in index]
+                if None not in steps:
+                    strides = self.program.arrays[array].strides
+                    far[array, index] = loop.step * sum(s * stride for s, stride in zip(steps, strides) if s is not None)
+            self.askers[inner] = {element: distance for element, distance in far.items() if distance}
 
     def plain_loop(self, loop: For, copies: list[Copy], live: set[str], shared: bool) -> None:
+        if self.schedule.ahead:
+            self.ask_ahead(loop)
+
         def body(index: str, chunk: int) -> None:
             for copy in copies:
                 copy.loops[loop.var] = index
@@ -479,6 +501,9 @@ class Writer:
             return scalar.from_memory(f, array.dtype, 1, f.op(f"load {memory}, ptr {address}, align {align}")), 1
         if apart == 1:
             kind = vector(memory, copy.width)
+            if distance := self.asked.get((expr.array, expr.index), 0):
+                next_one = f.op(f"getelementptr {memory}, ptr {address}, i64 {distance}")
+                f.call("void", "llvm.prefetch.p0", ("ptr", next_one), ("i32", "0"), ("i32", "3"), ("i32", "1"))
             return scalar.from_memory(f, array.dtype, copy.width, f.op(f"load {kind}, ptr {address}, align {align}")), copy.width
         kind, found = vector(memory, copy.width), "poison"
         for lane in range(copy.width):
@@ -521,7 +546,7 @@ class Kernel:
         writer = Writer(program, schedule)
         name = "h" + hashlib.sha256(f"{program!r} {schedule!r}".encode()).hexdigest()[:20]
         self.code = jit.Code(name, writer.write(name), optimised=True)
-        self.sites, self.tiled = writer.sites, writer.tiled
+        self.sites, self.tiled, self.asks = writer.sites, writer.tiled, any(writer.askers.values())
         self.function = jit.callable_at(self.code.address)
         self.serial = _needs_one_thread(program)
         self.zeroed = {a.name for a in program.made if needs_zeros(program.body, a)}
@@ -601,7 +626,7 @@ class Tuned:
         made: dict[Schedule, Kernel] = {}
         for schedule in schedules():
             kernel = Kernel(self.program, schedule)
-            if kernel.tiled or not schedule.rows:
+            if (kernel.tiled or not schedule.rows) and (kernel.asks or not schedule.ahead):
                 made[schedule] = kernel
         places = next(iter(made.values()))(arrays, 1)
         for _ in range(_ROUNDS):

@@ -68,6 +68,12 @@ def has_vnni() -> bool:
     return vector_bits() == 512 and "+avx512vnni" in host()[1]
 
 
+@functools.cache
+def has_byte_tables() -> bool:
+    """Whether there is an instruction that looks 64 bytes up in a table of 128 (AVX-512 VBMI)."""
+    return vector_bits() == 512 and "+avx512vbmi" in host()[1]
+
+
 def _machine() -> Any:
     llvm = _llvm()
     name, features = host()

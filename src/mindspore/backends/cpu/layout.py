@@ -251,8 +251,13 @@ def from_desc(buffer: Buffer, dtype: str, desc: dnnl.Desc) -> View:
 
 
 def is_described(view: View, desc: dnnl.Desc) -> bool:
-    """Whether a description tells of the same places, if in other words: 16 channels in blocks of 16 are channels last."""
+    """Whether a description tells of the same places, if in other words: 16 channels in blocks of 16 are channels last.
+
+    One that has bytes besides its elements (sums of filters, for sources with a sign) tells of more than a view has.
+    """
     if view.dims is None or not desc.shape == desc.padded_shape == view.shape or desc.dtype != view.dtype:
+        return False
+    if desc.has_more_than_elements:
         return False
     described = from_desc(view.buffer, view.dtype, desc).dims or ()
     return tuple(map(merge, described)) == tuple(map(merge, view.dims))

@@ -181,7 +181,7 @@ class Lowering:
         have = layout.to_desc(view)
         if (have is not None and have == desc) or layout.is_described(view, desc):
             return view
-        key = (id(view.buffer), view.offset, view.shape, view.dims, repr(desc))
+        key = (id(view.buffer), view.offset, view.shape, view.dims, repr(desc), desc.nbytes)
         found = self._copies.get(key)
         if found is None:
             if have is None:

@@ -1,21 +1,22 @@
 """Kernels of `PackedProduct`: rows times panels of a packed weight (`prims/packed_product.py` has the layouts).
 
 Threads share out the panels. A panel is read from memory once: while the tiles of rows go over it, each asks for a part of the next
-panel, so that memory is busy all the time and not during the first tile alone (32 rows with 8 bits: half the time). All sums of a
-tile are in registers, and each is one chain over the inputs, so its bits depend on nothing else: neither on the number of rows nor
-on the number of threads.
+panel, so that memory is busy all the time and not during the first tile alone (32 rows with 8 bits: half the time). Of a long prompt,
+threads share out the rows instead: what a thread has made of its rows is then in its own cache for the product that follows, and the
+panels, which all threads read at about the same time, are used often enough to pay for it. All sums of a tile are in registers, and
+each is one chain over the inputs, so its bits depend on nothing else: neither on the number of rows nor on the number of threads.
 
 With 8 and 4 bits, rows are rounded to 8 bits first: few of them by every thread for itself, which is cheaper than waiting; many are
-shared out. Weights are unsigned bytes,
-which is what the instruction for four products at once (VNNI's vpdpbusd) wants of one operand; the surplus, a multiple of the
-sum of a group's inputs, is where sums begin. Without VNNI the four products are two of 16-bit pairs, to the same integers.
+shared out. Weights are unsigned bytes, which is what the instruction for four products at once (VNNI's vpdpbusd) wants of one operand;
+the surplus, a multiple of the sum of a group's inputs, is where sums begin. Without VNNI the four products are two of 16-bit pairs, to
+the same integers.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mindspore.backends.cpu import jit
+from mindspore.backends.cpu import jit, openmp
 from mindspore.backends.cpu.codegen import memory
 from mindspore.backends.cpu.codegen.memory import Mask
 from mindspore.backends.cpu.codegen.text import Function
@@ -28,8 +29,8 @@ from mindspore.prims.packed_product import PANEL, PackedProduct, group_of
 
 #: rows up to which every thread rounds all of them
 _FEW_ROWS = 32
-#: with more tiles, waiting for memory is a small part
-_MOST_ASKING_TILES = 8
+#: rows of a thread from which threads share out rows instead of panels
+_ROWS_OF_A_THREAD = 64
 _CACHE_LINE = 64
 _LANES = 16
 _VECTORS = PANEL // _LANES
@@ -49,6 +50,7 @@ class Product:
     residual: bool
     registers: int
     vnni: bool
+    threads: int
 
     @property
     def panels(self) -> int:
@@ -62,7 +64,8 @@ class Product:
     @property
     def halvings(self) -> int:
         """The tiles of rows ask for 1 / 2 ** halvings of the next panel each."""
-        return (self.rows // self.tile or 1).bit_length() - 1
+        rows = self.rows // self.threads if self.by_rows else self.rows
+        return (rows // self.tile or 1).bit_length() - 1
 
     @property
     def groups(self) -> int:
@@ -82,6 +85,11 @@ class Product:
         """Whether every thread rounds all rows."""
         return self.rows <= _FEW_ROWS
 
+    @property
+    def by_rows(self) -> bool:
+        """Whether threads share out the rows, not the panels."""
+        return self.rows >= _ROWS_OF_A_THREAD * self.threads and self.rows % self.tile == 0
+
 
 def _write(product: Product) -> Function:
     return (_Rounded if product.group else _Plain)(product).write()
@@ -100,11 +108,17 @@ class _Plain:
         self.scales = others.pop(0) if p.group else ""
         self.bias = others.pop(0) if p.bias else ""
         self.residual = others.pop(0) if p.residual else ""
+        self.first, self.last = self._own_rows() if p.by_rows else ("0", str(p.rows))
         self._prepare()
-        low, high = own_share(f, p.panels)
+        low, high = ("0", str(p.panels)) if p.by_rows else own_share(f, p.panels)
         f.loop(low, high, "1", [], self._panel)
         f.do("ret void")
         return f
+
+    def _own_rows(self) -> tuple[str, str]:
+        f, p = self.f, self.p
+        low, high = (f.op(f"mul i64 {tile}, {p.tile}") for tile in own_share(f, p.rows // p.tile))
+        return low, high
 
     def _prepare(self) -> None:
         """What comes before the panels."""
@@ -120,7 +134,9 @@ class _Plain:
         ]
         self.panel, self.column = panel, column
         whole = p.rows - p.rows % p.tile
-        if whole:
+        if p.by_rows:
+            f.loop(self.first, self.last, str(p.tile), [], lambda row, _: self._tile(row, p.tile))
+        elif whole:
             f.loop("0", str(whole), str(p.tile), [], lambda row, _: self._tile(row, p.tile))
         if p.rows % p.tile:
             self._tile(str(whole), p.rows % p.tile)
@@ -158,8 +174,7 @@ class _Plain:
     def _ask_ahead(self, row: str, start: str, step: str) -> None:
         """Ask for this tile's part of the next panel; `start`: how far earlier steps have got, from the panel's beginning."""
         f, p = self.f, self.p
-        if p.rows > _MOST_ASKING_TILES * p.tile:
-            return
+        row = f.op(f"sub i64 {row}, {self.first}") if p.by_rows else row
         share = 4 * PANEL >> p.halvings
         tile = memory.offset(f, _ahead(f, start, p.panel_bytes), row, (p.panel_bytes >> p.halvings) // p.tile)
         place = memory.offset(f, tile, step, share)
@@ -195,6 +210,9 @@ class _Rounded(_Plain):
             f.loop("0", str(p.rows), "1", [], self._round_row, known_nonempty=True)
             return
         self.rounded = f.op("load ptr, ptr %args, align 8")
+        if p.by_rows:
+            f.loop(self.first, self.last, "1", [], self._round_row)
+            return
         low, high = own_share(f, p.rows)
         f.loop(low, high, "1", [], self._round_row)
         f.when(f.op("icmp sgt i64 %threads, 1"), lambda: f.call("void", "GOMP_barrier"))
@@ -351,7 +369,8 @@ def _packed_product(lowering: Lowering, call: Value, operands: list[View], items
     rows, inputs = reads[0].shape
     group = 0 if prim.kind == "float32" else group_of(prim.kind, inputs)
     product = Product(
-        prim.kind, rows, inputs, prim.outputs, group, given[3] is not None, given[4] is not None, jit.vector_bits(), jit.has_vnni()
+        prim.kind, rows, inputs, prim.outputs, group, given[3] is not None, given[4] is not None, jit.vector_bits(), jit.has_vnni(),
+        openmp.threads(),
     )  # fmt: skip
     target = lowering.result_view(items[0])
     work = rows * inputs * prim.outputs

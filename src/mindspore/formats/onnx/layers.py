@@ -128,10 +128,23 @@ def _batch_norm(
 
 @operator("LRN")
 def _local_norm(x: TensorBase, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0, size: int = 1) -> Any:
-    below = (size - 1) // 2
-    squares = P.Pad(((0, 0), (below, size - 1 - below), *((0, 0),) * (x.ndim - 2)))(x * x)
-    total: Any = sum(squares[:, i : i + x.shape[1]] for i in range(size))
-    return x / P.Pow()(total * (alpha / size) + bias, beta)
+    if size < 1:
+        raise ValueError(f"'size' of the ONNX operator 'LRN' must be positive, but got {size}.")
+    ends = [min(reach, max(x.shape[1] - 1, 0)) for reach in ((size - 1) // 2, size // 2)]  # there is nothing beyond the channels
+    return x / P.Pow()(_window_sums(x * x, *ends) * (alpha / size) + bias, beta)
+
+
+_FEW_TERMS = 16  # of a sum that is written out
+
+
+def _window_sums(x: TensorBase, below: int, above: int) -> Any:
+    """The sums over so many neighbouring channels."""
+    count = below + above + 1
+    if count <= _FEW_TERMS:
+        padded = P.Pad(((0, 0), (below, above), *((0, 0),) * (x.ndim - 2)))(x)
+        return sum(padded[:, i : i + x.shape[1]] for i in range(count))
+    rows = x.reshape((x.shape[0], 1, x.shape[1], int(np.prod(x.shape[2:]))))
+    return (P.AvgPoolNd(2, (count, 1), (1, 1), (below, above, 0, 0))(rows) * float(count)).reshape(x.shape)
 
 
 @operator("InstanceNormalization")

@@ -84,6 +84,12 @@ def _dequantize(x: Any, scale: Any, zero: Any = None, axis: int = 1, block_size:
     return _CAST(out, types.TYPES[output_dtype] if output_dtype else scale.dtype)
 
 
+@operator("mindspore.FakeQuantise")
+def _fake_quantise(x: Any, step: Any, zero: Any, least: int = -128, most: int = 127) -> Any:
+    """Our own: QuantizeLinear and DequantizeLinear at once (mindspore_lite/quantise/stored.py)."""
+    return P.FakeQuantise(least, most)(x, step, zero)
+
+
 def _centred(x: Any, zero: Any, axis: int) -> Any:
     return _real(x) if zero is None else _real(x) - _real(_spread(as_tensor(zero), x, axis, 0))
 

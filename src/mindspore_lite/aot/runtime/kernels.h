@@ -26,6 +26,17 @@
 #define MS_UNROLL _Pragma("GCC unroll 16")
 #endif
 
+/* A loop whose turns threads share, where the sources are compiled with OpenMP; every result is computed by one thread, in the same
+ * order, so its bits do not depend on their number. */
+#ifdef _OPENMP
+extern _Thread_local int32_t ms_threads; /* of the model that runs */
+#define MS_SHARED _Pragma("omp parallel for schedule(static) num_threads(ms_threads) if (ms_threads > 1)")
+#define MS_SHARED_2 _Pragma("omp parallel for collapse(2) schedule(static) num_threads(ms_threads) if (ms_threads > 1)")
+#else
+#define MS_SHARED
+#define MS_SHARED_2
+#endif
+
 typedef float ms_vec __attribute__((vector_size(4 * MS_LANES), aligned(4), may_alias));
 typedef int32_t ms_mask __attribute__((vector_size(4 * MS_LANES)));
 typedef float ms_lanes __attribute__((vector_size(4 * MS_LANES)));
@@ -38,6 +49,21 @@ typedef struct {
   int32_t groups;
   float low, high;          /* bounds of the results */
 } ms_window;
+
+/* bfloat16 is the upper half of a float; rounded to the nearest, half-way ones to even, NaN stays NaN */
+MS_INLINE float ms_from_bfloat16(uint16_t half) {
+  const uint32_t bits = (uint32_t)half << 16;
+  float v;
+  memcpy(&v, &bits, sizeof v);
+  return v;
+}
+
+MS_INLINE uint16_t ms_to_bfloat16(float v) {
+  uint32_t bits;
+  memcpy(&bits, &v, sizeof bits);
+  if (v != v) return (uint16_t)(bits >> 16 | 64);
+  return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
 
 MS_INLINE float ms_bounded(float v, const ms_window *g) { return v < g->low ? g->low : v > g->high ? g->high : v; }
 
@@ -105,14 +131,15 @@ MS_INLINE void ms_conv_tile(const int rows, const int cols, const float *x, cons
 MS_KERNEL void ms_conv2d(const float *x, const float *w, const float *bias, const float *add, float *y, const float *zeros,
                          const ms_window *g) {
   const int32_t blocks = (g->oc + MS_LANES - 1) / MS_LANES, pixels = g->oh * g->ow;
+  const int32_t whole = pixels / MS_ROWS * MS_ROWS, fours = g->oc / MS_LANES / 4 * 4;
   for (int32_t n = 0; n < g->n; n++) {
-    int32_t pixel = 0;
-    for (; pixel + MS_ROWS <= pixels; pixel += MS_ROWS)
+    MS_SHARED
+    for (int32_t pixel = 0; pixel < whole; pixel += MS_ROWS)
       for (int32_t b = 0; b < blocks; b++) ms_conv_tile(MS_ROWS, 1, x, w, bias, add, y, zeros, g, pixel, b);
-    for (; pixel < pixels; pixel++) {
-      int32_t b = 0;
-      for (; b + 4 <= g->oc / MS_LANES; b += 4) ms_conv_tile(1, 4, x, w, bias, add, y, zeros, g, pixel, b);
-      for (; b < blocks; b++) ms_conv_tile(1, 1, x, w, bias, add, y, zeros, g, pixel, b);
+    for (int32_t pixel = whole; pixel < pixels; pixel++) {
+      MS_SHARED
+      for (int32_t b = 0; b < fours; b += 4) ms_conv_tile(1, 4, x, w, bias, add, y, zeros, g, pixel, b);
+      for (int32_t b = fours; b < blocks; b++) ms_conv_tile(1, 1, x, w, bias, add, y, zeros, g, pixel, b);
     }
     x += (size_t)g->h * g->w * g->c;
     y += (size_t)pixels * g->oc;
@@ -141,6 +168,7 @@ MS_INLINE size_t ms_result_at(const ms_window *g, int32_t n, int32_t oy, int32_t
 
 /* One filter per channel, as [ky][kx][c]. */
 MS_KERNEL void ms_depthwise(const float *x, const float *w, const float *bias, const float *add, float *y, const ms_window *g) {
+  MS_SHARED_2
   MS_EACH_RESULT(g) {
     float *to = y + ms_result_at(g, n, oy, ox);
     const float *more = add ? add + ms_result_at(g, n, oy, ox) : 0;
@@ -163,6 +191,7 @@ MS_KERNEL void ms_depthwise(const float *x, const float *w, const float *bias, c
 MS_KERNEL void ms_conv2d_plain(const float *x, const float *w, const float *bias, const float *add, float *y,
                                const ms_window *g) {
   const int32_t c_in = g->c / g->groups, c_out = g->oc / g->groups;
+  MS_SHARED_2
   MS_EACH_RESULT(g) {
     float *restrict to = y + ms_result_at(g, n, oy, ox);
     for (int32_t o = 0; o < g->oc; o++) to[o] = bias ? bias[o] : 0.0f;
@@ -182,6 +211,7 @@ MS_KERNEL void ms_conv2d_plain(const float *x, const float *w, const float *bias
 MS_KERNEL void ms_conv2d_to_input(const float *dy, const float *w, float *dx, const ms_window *g) {
   const int32_t c_in = g->c / g->groups, c_out = g->oc / g->groups;
   memset(dx, 0, sizeof(float) * (size_t)g->n * g->h * g->w * g->c);
+  MS_SHARED
   MS_EACH_RESULT(g) {
     const float *from = dy + ms_result_at(g, n, oy, ox);
     MS_EACH_OF_WINDOW(g, oy, ox)
@@ -211,6 +241,7 @@ MS_KERNEL void ms_conv2d_to_filter(const float *dy, const float *x, float *dw, c
 }
 
 MS_KERNEL void ms_max_pool(const float *x, float *y, const ms_window *g) {
+  MS_SHARED_2
   MS_EACH_RESULT(g) {
     float *restrict to = y + ms_result_at(g, n, oy, ox);
     for (int32_t c = 0; c < g->c; c++) to[c] = -INFINITY;
@@ -224,6 +255,7 @@ MS_KERNEL void ms_max_pool(const float *x, float *y, const ms_window *g) {
 /* The gradient goes to the first of the largest numbers. */
 MS_KERNEL void ms_max_pool_grad(const float *x, const float *y, const float *dy, float *dx, const ms_window *g) {
   memset(dx, 0, sizeof(float) * (size_t)g->n * g->h * g->w * g->c);
+  MS_SHARED
   MS_EACH_RESULT(g) {
     const size_t at = ms_result_at(g, n, oy, ox);
     for (int32_t c = 0; c < g->c; c++) {
@@ -241,6 +273,7 @@ MS_KERNEL void ms_max_pool_grad(const float *x, const float *y, const float *dy,
 
 /* `share`: what the sum at each position is multiplied by. */
 MS_KERNEL void ms_average_pool(const float *x, const float *share, float *y, const ms_window *g) {
+  MS_SHARED_2
   MS_EACH_RESULT(g) {
     float *restrict to = y + ms_result_at(g, n, oy, ox);
     for (int32_t c = 0; c < g->c; c++) to[c] = 0.0f;
@@ -254,6 +287,7 @@ MS_KERNEL void ms_average_pool(const float *x, const float *share, float *y, con
 
 MS_KERNEL void ms_average_pool_grad(const float *dy, const float *share, float *dx, const ms_window *g) {
   memset(dx, 0, sizeof(float) * (size_t)g->n * g->h * g->w * g->c);
+  MS_SHARED
   MS_EACH_RESULT(g) {
     const float *from = dy + ms_result_at(g, n, oy, ox);
     MS_EACH_OF_WINDOW(g, oy, ox) {
@@ -285,9 +319,10 @@ MS_INLINE void ms_product_rows(const int rows, const float *a, const float *b, f
 
 MS_KERNEL void ms_product(const float *a, const float *b, float *y, int32_t m, int32_t n, int32_t k, int32_t a_row, int32_t a_col,
                           int32_t b_row) {
-  int32_t i = 0;
-  for (; i + 4 <= m; i += 4) ms_product_rows(4, a + (size_t)i * a_row, b, y + (size_t)i * n, n, k, a_row, a_col, b_row);
-  for (; i < m; i++) ms_product_rows(1, a + (size_t)i * a_row, b, y + (size_t)i * n, n, k, a_row, a_col, b_row);
+  const int32_t fours = m / 4 * 4;
+  MS_SHARED
+  for (int32_t i = 0; i < fours; i += 4) ms_product_rows(4, a + (size_t)i * a_row, b, y + (size_t)i * n, n, k, a_row, a_col, b_row);
+  for (int32_t i = fours; i < m; i++) ms_product_rows(1, a + (size_t)i * a_row, b, y + (size_t)i * n, n, k, a_row, a_col, b_row);
 }
 
 /* y = x, then updates at (or added to) one position along the middle dimension for each index; positions out of range are left out

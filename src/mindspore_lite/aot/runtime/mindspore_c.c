@@ -32,6 +32,7 @@ typedef struct {
   unsigned char *memory;
   float rate;
   int virtual_batch, gathered;
+  int32_t threads;
   bool used, built, trains;
 } ms_model;
 
@@ -55,6 +56,13 @@ static ms_model models[MS_MAX_MODELS];
 static ms_tensor tensors[MS_MAX_TENSORS];
 static ms_context contexts[MS_MAX_CONTEXTS];
 static ms_device devices[MS_MAX_CONTEXTS];
+
+#ifdef _OPENMP
+_Thread_local int32_t ms_threads = 1;
+#define MS_USE_THREADS_OF(model) (ms_threads = (model)->threads)
+#else
+#define MS_USE_THREADS_OF(model) ((void)(model))
+#endif
 
 /* -- models -- */
 MSModelHandle MSModelCreate(void) {
@@ -94,7 +102,7 @@ static void describe(ms_tensor *tensor, const ms_tensor_info *info, unsigned cha
 
 MSStatus MSModelBuild(MSModelHandle model, const void *model_data, size_t data_size, MSModelType model_type,
                       const MSContextHandle model_context) {
-  (void)model_data, (void)data_size, (void)model_context;
+  (void)model_data, (void)data_size;
   ms_model *m = model;
   if (m == NULL) return kMSStatusLiteNullptr;
   if (model_type != kMSModelTypeMindIR) return kMSStatusLiteParamInvalid;
@@ -107,6 +115,8 @@ MSStatus MSModelBuild(MSModelHandle model, const void *model_data, size_t data_s
     describe(&m->weights[i], &ms_net_weights[i], states[place]), m->weight_list[i] = &m->weights[i];
   memcpy(states[place], ms_net_state, MS_NET_STATE_BYTES);
 #endif
+  const ms_context *context = model_context;
+  m->threads = context != NULL && context->threads > 0 ? context->threads : 1;
   m->built = true;
   return kMSStatusSuccess;
 }
@@ -161,6 +171,7 @@ static MSStatus run(ms_model *m, const MSTensorHandleArray inputs, bool train, c
   const MSTensorHandleArray outputs = {MS_NET_OUTPUTS, m->out_list};
   const MSCallBackParam whole = {(char *)MS_NET_NAME, (char *)"Model"};
   if (before != NULL && !before(inputs, outputs, whole)) return kMSStatusLiteError;
+  MS_USE_THREADS_OF(m);
 #if MS_NET_TRAINS
   if (train) {
     if (learn(m, in, out) != 0) return kMSStatusLiteParamInvalid;

@@ -126,7 +126,7 @@ MS_API void *MSTensorGetMutableData(const MSTensorHandle tensor);
 MS_API int64_t MSTensorGetElementNum(const MSTensorHandle tensor);
 MS_API size_t MSTensorGetDataSize(const MSTensorHandle tensor);
 
-/* -- contexts: kept for programs that make one; generated models run on the calling thread -- */
+/* -- contexts: MSModelBuild takes over the number of threads where sources are compiled with OpenMP; else models run on the calling one -- */
 MS_API MSContextHandle MSContextCreate(void);
 MS_API void MSContextDestroy(MSContextHandle *context);
 MS_API void MSContextSetThreadNum(MSContextHandle context, int32_t thread_num);
