@@ -17,7 +17,7 @@ import numpy as np
 import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
 from mindspore_serving.engine.declaration import ModelDeclaration
-from mindspore_serving.engine.models import LoadedModel
+from mindspore_serving.engine.models import LoadedModel, load_subgraphs
 
 
 class Layer(nn.Cell):
@@ -98,9 +98,8 @@ def export(folder, **sizes):
 
 
 def load(folder, *files):
-    return LoadedModel(
-        ModelDeclaration(files[0], tuple(f"{file}.mindir" for file in files), "MindIR", with_batch_dim=False), folder
-    )
+    declaration = ModelDeclaration(files[0], tuple(f"{file}.mindir" for file in files), "MindIR", with_batch_dim=False)
+    return LoadedModel(declaration, load_subgraphs(declaration, folder))
 
 
 def full(model, tokens, at):

@@ -1,8 +1,10 @@
 """The official client, gRPC messages and REST answers against a real server on loopback."""
 
 import base64
+import json
 import os
 import signal
+import socket
 import time
 
 import numpy as np
@@ -239,3 +241,70 @@ def test_workers_share_a_request_and_log_to_files(start, tmp_path, monkeypatch):
     for worker in ("device3", "extra0"):
         text = (tmp_path / "serving_logs" / f"log_add_{worker}_version1.log").read_text()
         assert "WorkerRequestHandle Time Cost" in text
+
+
+def test_a_worker_that_is_killed_before_it_is_ready_is_started_again(servables, tmp_path):
+    configuration = f"""
+    import os, signal, sys
+
+    if sys.argv[0].endswith("worker.py"):
+        with open({str(tmp_path / "starts")!r}, "a") as file:
+            file.write(".")
+        if os.path.getsize(file.name) < int(open({str(tmp_path / "deaths")!r}).read()) + 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def same(x):
+        return x
+
+    @register.register_method(output_names=["y"])
+    def run(x):
+        return register.add_stage(same, x, outputs_count=1)
+    """
+    directory = servables("mortal", configuration)
+    (tmp_path / "deaths").write_text("2")
+    server.start_servables(server.ServableStartConfig(directory, "mortal"))
+    assert (tmp_path / "starts").read_text() == "..." and len(pids()) == 1
+    server.stop()
+    (tmp_path / "starts").unlink()
+    (tmp_path / "deaths").write_text("100")
+    with pytest.raises(RuntimeError, match="death of one worker"):  # it does not try for ever
+        server.start_servables(server.ServableStartConfig(directory, "mortal"))
+    assert (tmp_path / "starts").read_text() == "..."
+
+
+def test_what_nobody_waits_for_is_not_computed(start, tmp_path):
+    """Clients that leave, over every protocol: their requests never get to the worker."""
+    configuration = f"""
+    import time
+
+    def slow(x):
+        with open({str(tmp_path / "computed")!r}, "a") as file:
+            file.write(f"{{x.item()}} ")
+        time.sleep(1.5)
+        return x
+
+    @register.register_method(output_names=["y"])
+    def run(x):
+        return register.add_stage(slow, x, outputs_count=1)
+    """
+    address, http = start("slow", configuration)
+    host, port = http.removeprefix("http://").split(":")
+
+    def leave(path, body):
+        data = json.dumps(body).encode()
+        with socket.create_connection((host, int(port)), timeout=20) as connection:
+            head = f"POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: {len(data)}\r\n\r\n"
+            connection.sendall(head.encode() + data)
+            time.sleep(0.2)
+
+    client = Client(address, "slow", "run")
+    occupied = client.infer_async({"x": 1})
+    time.sleep(0.3)  # the worker has it
+    leave("/model/slow:run", {"instances": [{"x": 2}]})
+    leave("/v2/models/slow/infer", {"inputs": [{"name": "x", "shape": [1], "datatype": "INT32", "data": [3]}]})
+    left = client.stub.Predict.future(client._request([{"x": 4}]))
+    time.sleep(0.2)
+    left.cancel()
+    assert occupied.result()[0]["y"] == [1]
+    assert client.infer({"x": 5})[0]["y"] == [5]
+    assert (tmp_path / "computed").read_text().split() == ["1", "5"]

@@ -2,8 +2,11 @@
 
 import socket
 import threading
+import time
 
 import requests
+
+from mindspore_serving.protocols import direct
 
 
 def ask(address, results, number):
@@ -48,6 +51,23 @@ def test_clients_that_never_finish_asking_hold_up_nobody(service):
             connection.close()
     ask(service.address, results, 1)
     assert results[1][2]["choices"] == results[0][2]["choices"]
+
+
+def test_requests_that_do_not_get_complete_are_ended(service, monkeypatch):
+    monkeypatch.setattr(direct, "_PATIENCE", 0.5)
+    host, port = service.address.removeprefix("http://").split(":")
+    head = b"POST /v1/completions HTTP/1.1\r\nHost: a\r\n"
+    infer = b"POST /v2/models/tiny/infer HTTP/1.1\r\nHost: a\r\n"
+    for begun in (b"", head, head + b"Content-Length: 90\r\n\r\n{", infer + b"Content-Length: 90\r\n\r\n{"):
+        with socket.create_connection((host, int(port)), timeout=20) as connection:
+            connection.sendall(begun)
+            assert connection.recv(100) == b"", begun  # the server has closed it
+    body = b'{"model": "tiny", "prompt": "Hello", "max_tokens": 3}' + b" " * 8192  # these bytes buy two seconds
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
+        connection.sendall(head + b"Content-Length: %d\r\n\r\n" % len(body) + body[:-1])
+        time.sleep(1)
+        connection.sendall(body[-1:])
+        assert connection.recv(100).startswith(b"HTTP/1.1 200")
 
 
 def test_a_model_that_fails_makes_the_server_unready(service, monkeypatch):

@@ -1,6 +1,7 @@
 """Language models: answers as transformers gives them, the same bits in every batch, OpenAI's API with its own client."""
 
 import functools
+import resource
 import threading
 import time
 
@@ -11,7 +12,7 @@ import requests
 import tiny_models
 
 from mindspore_serving.engine.errors import ServingError
-from mindspore_serving.llm.cache import BLOCK, PageTable
+from mindspore_serving.llm.cache import BLOCK, Memory, PageTable
 from mindspore_serving.llm.engine import Engine, Limits
 from mindspore_serving.llm.sampling import Sampling, Scores, choose
 
@@ -157,6 +158,16 @@ def test_pages():
     pages.release(table[:2])
     taken = [pages.take() for _ in range(4)]  # kept prefixes give way
     assert sorted(taken) == [1, 2, 3, 4] and pages.find_prefix(tokens) == []
+
+
+def test_memory_of_pages_is_there_before_they_are_used():
+    memory = Memory((64, 4096, BLOCK), np.float32)
+    memory.array[31, 7] = 1
+    memory.prepare(30, 40)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    memory.array[30:40, ::1024] += 1
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 5, "memory was given when it was written to"
+    assert memory.array[31].sum() == BLOCK + 4 * BLOCK and memory.array[29].sum() == memory.array[40].sum() == 0
 
 
 def test_sampling():

@@ -8,6 +8,8 @@ import openai
 import pytest
 import requests
 
+from mindspore_serving.protocols.tools import Tools
+
 SCHEMA = {
     "type": "object",
     "properties": {"name": {"type": "string", "maxLength": 5}, "size": {"type": "integer", "minimum": 0, "maximum": 99}},
@@ -72,9 +74,33 @@ def test_embeddings(client, service):
     body = {"model": "tiny", "input": "World", "encoding_format": "base64"}
     coded = requests.post(f"{service.address}/v1/embeddings", json=body, timeout=20).json()["data"][0]["embedding"]
     np.testing.assert_array_equal(np.frombuffer(base64.b64decode(coded), "<f4"), vectors[1].astype(np.float32))
-    for change in ({"input": []}, {"input": ""}, {"input": 3}, {"input": [1000]}, {"encoding_format": "int8"}, {"input": "a" * 300}):
+    short = client.embeddings.create(model="tiny", input="World", dimensions=5).data[0].embedding
+    np.testing.assert_allclose(short, vectors[1][:5] / np.linalg.norm(vectors[1][:5]), rtol=1e-5)
+    wrong = [{"dimensions": 0}, {"dimensions": 1 << 20}, {"encoding_format": "int8"}]
+    for change in (*wrong, *({"input": given} for given in ([], "", 3, [1000], "a" * 300))):
         answer = requests.post(f"{service.address}/v1/embeddings", json={**body, **change}, timeout=20)
         assert answer.status_code == 400, change
+
+
+def test_the_prompt_is_part_of_the_answer(client):
+    settings = {"model": "tiny", "prompt": ["Hello", "World"], "max_tokens": 4, "temperature": 0}
+    plain = [choice.text for choice in client.completions.create(**settings).choices]
+    echoed = [choice.text for choice in client.completions.create(**settings, echo=True).choices]
+    assert echoed == ["Hello" + plain[0], "World" + plain[1]]
+    parts = client.completions.create(**{**settings, "prompt": "Hello"}, echo=True, stream=True)
+    assert "".join(part.choices[0].text for part in parts) == echoed[0]
+    for wrong in ({"echo": True, "logprobs": 1}, {"suffix": "!"}):
+        with pytest.raises(openai.BadRequestError, match="not possible"):
+            client.completions.create(**settings, **wrong)
+    with pytest.raises(openai.BadRequestError, match="use 'tools'"):
+        client.chat.completions.create(model="tiny", messages=[{"role": "user", "content": "a"}], functions=[{"name": "f"}])
+
+
+def test_one_call_at_most():
+    tools = [{"type": "function", "function": {"name": "f"}}]
+    text = '<tool_call>{"name": "f"}</tool_call>' * 3
+    assert len(Tools.of({"tools": tools}).calls(text)) == 3
+    assert len(Tools.of({"tools": tools, "parallel_tool_calls": False}).calls(text)) == 1
 
 
 def test_best_of(client):

@@ -8,12 +8,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from mindspore_serving.engine.errors import Kind, ServingError
 from mindspore_serving.engine.location import Location, versions
 from mindspore_serving.engine.pool import MethodInfo, Pool, StartFailed
-from mindspore_serving.engine.queue import QueueClosed, Request, RequestQueue
+from mindspore_serving.engine.queue import QueueClosed, Request, RequestQueue, Waiter
 from mindspore_serving.engine.residency import Residency
 from mindspore_serving.engine.statistics import Statistics
 from mindspore_serving.engine.values import Instance
@@ -41,6 +41,14 @@ class Spec:
         return f"servable({self.servable}) method({self.method}) {version}"
 
 
+class Route(NamedTuple):
+    """Where requests for a method of a version go."""
+
+    spec: Spec
+    pool: Pool
+    method: MethodInfo
+
+
 @dataclass
 class Deployment:
     """How a version is to be run."""
@@ -59,6 +67,8 @@ class Dispatcher:
         self._on_end = on_end
         self._lock = threading.Lock()
         self._pools: dict[str, dict[int, Pool]] = {}  # replaced under the lock, never changed: every request reads it
+        #: what protocols have found in them by name; another dictionary after every replacement, so that nothing old is found
+        self.routes: dict[tuple[str, str], Route] = {}
         self._leaving: set[Pool] = set()
         self._deployments: dict[str, tuple[Deployment, Sequence[int]]] = {}
         self.max_enqueued = MAX_ENQUEUED
@@ -87,11 +97,15 @@ class Dispatcher:
         name, version = deployment.location.name, deployment.location.version or 1
         with self._lock:
             old = self.versions(name).get(version)
-            self._pools = {**self._pools, name: {**self.versions(name), version: pool}}
+            self._replace({**self._pools, name: {**self.versions(name), version: pool}})
             self._deployments[name] = (deployment, devices)
         if old is not None:
             self._retire(old)
         return pool
+
+    def _replace(self, pools: dict[str, dict[int, Pool]]) -> None:
+        self._pools = pools
+        self.routes = {}  # second: whoever has it sees the new pools
 
     def limit_memory(self, limit: int) -> Residency:
         """From now on servables are loaded when they are asked for, within so many bytes."""
@@ -119,7 +133,7 @@ class Dispatcher:
             chosen = [pool for number, pool in self.versions(name).items() if version in (0, number)]
             kept = {number: pool for number, pool in self.versions(name).items() if pool not in chosen}
             others = {other: versions for other, versions in self._pools.items() if other != name}
-            self._pools = {**others, name: kept} if kept else others
+            self._replace({**others, name: kept} if kept else others)
         for pool in chosen:
             self._retire(pool, timeout)
 
@@ -200,18 +214,20 @@ class Dispatcher:
         found = await asyncio.gather(*[_in_time(put, deadline) for put in puts])
         return [answer for part in found for answer in part]
 
-    def ask(self, spec: Spec, instances: list[Instance], deadline: float | None = None, priority: int = 0) -> Answers:
-        """`infer`, without a task of its own where nothing is waited for but the answers. Cancelled, nobody waits for them."""
-        if not self.draining and self.residency is None and deadline is None and not self.max_seconds:
-            pool, method = self.find(spec)
-            if _share(len(instances), method.batch, pool.alive) >= len(instances):
-                future: Answers = self._loop.create_future()
-                try:
-                    pool.queue.put(Request(spec.method, instances, future, None, priority), self.max_enqueued)
-                    return future
-                except QueueClosed:  # another version has taken its place
-                    pass
-        return self._loop.create_task(self.infer(spec, instances, deadline, priority))
+    def queued(
+        self, waiter: Waiter, route: Route, instances: list[Instance], deadline: float | None = None, priority: int = 0
+    ) -> bool:
+        """Whether `waiter` will get the answers; not, where more than they must be waited for. Then `infer` has to be asked."""
+        if self.draining or self.residency is not None or deadline is not None or self.max_seconds:
+            return False
+        spec, pool, method = route
+        if len(instances) > 1 and _share(len(instances), method.batch, pool.alive) < len(instances):
+            return False
+        try:
+            pool.queue.put(Request(spec.method, instances, waiter, None, priority), self.max_enqueued)
+        except QueueClosed:  # another version has taken its place
+            return False
+        return True
 
     async def _put(
         self, spec: Spec, pool: Pool, instances: list[Instance], deadline: float | None, priority: int

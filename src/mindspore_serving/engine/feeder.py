@@ -93,8 +93,8 @@ class Feeder:
             answered.append((request, answers[at : at + len(request.instances)]))
             at += len(request.instances)
         self._pool.note_answered(method, answered, time.monotonic())
+        self._pool.queue.offer(self)  # it works while its answers are sent
         self._pool.queue.finish(answered)
-        self._pool.queue.offer(self)
 
 
 __all__ = ["Feeder", "Served"]

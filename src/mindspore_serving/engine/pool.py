@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import os
 import signal
 import socket
@@ -45,6 +46,15 @@ class MethodInfo:
     batch: int
     only_models: bool
     tensors: dict[str, tuple[str, tuple[int, ...]]]
+
+    @functools.cached_property
+    def input_names(self) -> frozenset[str]:
+        return frozenset(self.inputs)
+
+    @functools.cached_property
+    def batched_ranks(self) -> dict[str, int]:
+        """Dimensions of the inputs that a model states, with those of a batch."""
+        return {name: len(self.tensors[name][1]) + 1 for name in self.inputs if name in self.tensors}
 
 
 def _method(info: dict[str, Any]) -> MethodInfo:

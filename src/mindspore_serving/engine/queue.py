@@ -36,13 +36,26 @@ class Size(NamedTuple):
     most: int
 
 
+class Waiter(Protocol):
+    """Who gets answers, in the server's loop: a future, or somebody who needs no turn of the loop to go on."""
+
+    def cancelled(self) -> bool:
+        """Whether the answers are no longer wanted."""
+
+    def done(self) -> bool:
+        """Whether the answers are there or no longer wanted."""
+
+    def set_result(self, answers: list[Instance | ServingError], /) -> object:
+        """Take the answers; raises nothing."""
+
+
 @dataclass(eq=False)
 class Request:
-    """Instances for a method; `future` (of the server's loop) gets their answers."""
+    """Instances for a method; `waiter` gets their answers."""
 
     method: str
     instances: list[Instance]
-    future: asyncio.Future[list[Instance | ServingError]]
+    waiter: Waiter
     deadline: float | None = None
     priority: int = 0
     attempts: int = 0
@@ -51,7 +64,7 @@ class Request:
 
     @property
     def wanted(self) -> bool:
-        return not self.future.cancelled()
+        return not self.waiter.cancelled()
 
     @property
     def late(self) -> bool:
@@ -184,8 +197,8 @@ class RequestQueue:
             self.unfinished -= len(answered)
             self._changed.notify_all()
         for request, answers in answered:
-            if not request.future.done():
-                request.future.set_result(answers)
+            if not request.waiter.done():
+                request.waiter.set_result(answers)
 
     def fail(self, requests: list[Request], error: ServingError) -> None:
         self.finish([(request, [error] * len(request.instances)) for request in requests])

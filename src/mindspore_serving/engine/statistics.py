@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import threading
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,7 +29,7 @@ class MethodStatistics:
 
     def note_latency(self, seconds: float) -> None:
         self.total_s += seconds
-        self.buckets[next((i for i, bound in enumerate(BUCKETS) if seconds <= bound), len(BUCKETS))] += 1
+        self.buckets[bisect.bisect_left(BUCKETS, seconds)] += 1
 
 
 class Statistics:

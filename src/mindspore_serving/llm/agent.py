@@ -30,6 +30,9 @@ def _load(order: dict[str, Any]) -> tuple[Work, dict[str, Any]]:
         if message["kind"] == "warm":
             network.warm(message["rows"], message["prompt"])
             return []
+        if message["kind"] == "prepare":
+            network.prepare(message["first"], message["last"])
+            return []
         scores = network.forward([Part(*fields) for fields in message["parts"]])
         if not share.is_last or share.part or not scores:
             return []

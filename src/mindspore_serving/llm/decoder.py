@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from mindspore import Parameter, Tensor, nn, ops
 from mindspore.prims.cached_attention import PAGE, CachedAttention
 from mindspore.prims.packed_product import PackedProduct, pack
 from mindspore.prims.row_reductions import RowNorm, RowPeak
 from mindspore_serving.llm.adapters import Low
-from mindspore_serving.llm.cache import cache_type
+from mindspore_serving.llm.cache import Memory, cache_type
 from mindspore_serving.llm.checkpoint import Array, Layer, Linear, Norm, Shape, Weights
 from mindspore_serving.llm.cut import Share, cut_head, cut_layer, cut_low, cut_shape
 
@@ -97,8 +95,9 @@ class Block(nn.Cell):
         self.first, self.second = (RowsNorm(norm, shape.epsilon, shape.centred) for norm in (layer.first, layer.second))
         self.inward, self.outward = (PackedLinear(getattr(layer, n), kind, low.get(n)) for n in ("inward", "outward"))
         self.wide, self.narrow = (PackedLinear(getattr(layer, n), kind, low.get(n)) for n in ("wide", "narrow"))
-        self.keys = _parameter(np.zeros((pages, shape.kv_heads, shape.head_width, PAGE), cache_type(kind)))
-        self.values = _parameter(np.zeros((pages, shape.kv_heads, PAGE, shape.head_width), cache_type(kind)))
+        shapes = (pages, shape.kv_heads, shape.head_width, PAGE), (pages, shape.kv_heads, PAGE, shape.head_width)
+        self.memory = [Memory(cache, cache_type(kind)) for cache in shapes]
+        self.keys, self.values = (_parameter(memory.array) for memory in self.memory)
         self.attention = CachedAttention(shape.head_width**-0.5)
 
     def construct(self, x: Any, rotation: Any, positions: Any, tables: Any, adapter: Any, queries: Any) -> Any:

@@ -39,6 +39,9 @@ from mindspore_serving.llm.network import Network, Part
 from mindspore_serving.llm.sampling import Choice, Sampling, Scores, choose
 from mindspore_serving.llm.speculation import Draft, Lookup, NoDraft
 
+#: pages whose memory is there before they are needed, and how many of them are asked for at once
+_PAGES_AHEAD, _PAGES_AT_ONCE = 128, 4
+
 Reason = Literal["stop", "length", "error"]
 
 
@@ -62,6 +65,8 @@ class Forward(Protocol):
     def forward(self, parts: list[Part]) -> list[Scores]: ...
 
     def warm(self, rows: int, prompt: bool) -> None: ...
+
+    def prepare(self, first: int, last: int) -> None: ...
 
     def close(self) -> None: ...
 
@@ -152,6 +157,7 @@ class Engine:
         self._running: list[Sequence] = []
         self._stopping = False
         self._cold = deque(self.limits.warm)
+        self._prepared = 1  # pages that have memory
         self.counts = Counts()
         self._thread = threading.Thread(target=self._run, name="llm", daemon=True)
         self._thread.start()
@@ -245,14 +251,28 @@ class Engine:
             while not self._waiting and not self._running:
                 if self._stopping:
                     return False
-                if self._cold:
+                if self._cold or self._wanted_pages > self._prepared:
                     break
                 self._changed.wait()
             idle = not self._waiting and not self._running
         if idle:
             with contextlib.suppress(Lost):  # then it is warmed by use
-                self._network.warm(*self._cold.popleft())
+                self._get_ready()
         return True
+
+    @property
+    def _wanted_pages(self) -> int:
+        """How many pages should have memory."""
+        return min(self.pages.furthest + _PAGES_AHEAD, self.pages.count) + 1
+
+    def _get_ready(self) -> None:
+        """A little of what requests to come will need."""
+        if self._cold:
+            self._network.warm(*self._cold.popleft())
+            return
+        first = max(self._prepared, self.pages.furthest + 1)
+        self._prepared = min(first + _PAGES_AT_ONCE, self._wanted_pages)
+        self._network.prepare(first, self._prepared)
 
     @property
     def warming(self) -> bool:

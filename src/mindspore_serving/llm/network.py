@@ -63,7 +63,9 @@ class Network:
         self._embedding, self._positions = weights.embedding, weights.positions
         self._queries = None if weights.queries is None or not share.is_last else cut_queries(weights.queries, shape, share)
         low = joined(adapters, shape) if adapters else {}
-        self._decoder = ms.jit(Decoder(shape, weights, kind, pages, low, share, group))
+        decoder = Decoder(shape, weights, kind, pages, low, share, group)
+        self._memory = [memory for block in decoder.blocks for memory in block.memory]
+        self._decoder = ms.jit(decoder)
         if share.is_last:
             head = Head(shape, weights, "int8" if kind == "int4" else kind, share, group)  # few bits cost most in the last product
             self._head, self._norm = ms.jit(head), ms.jit(head.norm)
@@ -110,6 +112,11 @@ class Network:
         """Compile the graphs for so many rows: of one prompt, or of as many sequences that are continued."""
         sizes = [rows] if prompt else [1] * rows
         self.forward([Part([0] * size, 0, [0] * -(-size // BLOCK), 1) for size in sizes])
+
+    def prepare(self, first: int, last: int) -> None:
+        """Have the memory of the cache's pages first … last - 1, which will be needed."""
+        for memory in self._memory:
+            memory.prepare(first, last)
 
     def close(self) -> None:
         """Nothing outside of this process is held."""

@@ -22,7 +22,7 @@ _PATIENCE = 600
 
 
 class NetworkGroup:
-    """`forward` and `warm` of `Network`. `Lost` (`engine/agent_group.py`) from them: keys and values are gone, new agents are coming."""
+    """What a `Network` has. `Lost` (`engine/agent_group.py`) from them: keys and values are gone, new agents are coming."""
 
     def __init__(self, folder: str, kind: str, pages: int, adapters: Sequence[str], parts: int, stages: int) -> None:
         self._answering = Share(0, parts, stages - 1, stages).rank
@@ -46,6 +46,9 @@ class NetworkGroup:
 
     def warm(self, rows: int, prompt: bool) -> None:
         self._group.call({"kind": "warm", "rows": rows, "prompt": prompt})
+
+    def prepare(self, first: int, last: int) -> None:
+        self._group.call({"kind": "prepare", "first": first, "last": last})
 
     def close(self) -> None:
         self._group.close()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
@@ -18,6 +18,7 @@ from mindspore_serving.protocols.access import Access
 from mindspore_serving.protocols.tracing import Tracing
 
 JSON = b"application/json"
+T = TypeVar("T")
 Handler = Callable[["Exchange"], Awaitable[None]]
 
 
@@ -92,6 +93,19 @@ class Exchange:
         """Returns when the client has left."""
         while (await self._receive())["type"] != "http.disconnect":
             pass
+
+    async def while_there(self, work: Awaitable[T]) -> T:
+        """What work gives; if the client leaves before that, it is cancelled: Disconnected."""
+        task, left = asyncio.ensure_future(work), asyncio.ensure_future(self.left())
+        both: set[asyncio.Future[Any]] = {task, left}
+        try:
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                raise Disconnected
+            return task.result()
+        finally:
+            task.cancel()
+            left.cancel()
 
     async def answer(
         self, data: bytes, status: int = 200, kind: bytes = JSON, headers: list[tuple[bytes, bytes]] | None = None

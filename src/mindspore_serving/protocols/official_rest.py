@@ -41,7 +41,7 @@ async def _predict(dispatcher: Dispatcher, exchange: Exchange) -> dict[str, Any]
         raise
     except ServingError as error:
         raise ServingError(_PARSE + error.message) from None
-    return reply_of(await dispatcher.infer(spec, instances), method.outputs)
+    return reply_of(await exchange.while_there(dispatcher.infer(spec, instances)), method.outputs)
 
 
 def spec_of(path: str) -> Spec:

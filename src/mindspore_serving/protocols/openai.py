@@ -12,9 +12,11 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import orjson
 
 from mindspore_serving.engine.errors import Kind, ServingError
+from mindspore_serving.llm.checkpoint import Array
 from mindspore_serving.llm.language_models import LanguageModels
 from mindspore_serving.llm.sampling import Choice, Sampling
 from mindspore_serving.protocols.http import Exchange, Handler, retry_after
@@ -79,9 +81,11 @@ class _Request:
     tools: Tools | None = None
     returned: int = 0  # the best of all answers to a prompt; 0: all
     priority: int = 0  # lower ones come first
+    echo: bool = False  # the prompt is part of the answer
 
     def answer(self, prompt: list[int], sampling: Sampling) -> AsyncGenerator[Piece]:
-        return self.model.answer(prompt, sampling, self.schema, self.priority)
+        pieces = self.model.answer(prompt, sampling, self.schema, self.priority)
+        return _behind(self.model.tokenizer.decode(prompt), pieces) if self.echo else pieces
 
     @property
     def jobs(self) -> list[tuple[int, list[int], Sampling]]:
@@ -98,8 +102,31 @@ class _Request:
         return {"id": self.id, "object": kind, "created": self.created, "model": self.model.name}
 
 
+async def _behind(text: str, pieces: AsyncGenerator[Piece]) -> AsyncGenerator[Piece]:
+    """The same pieces, the first one behind a text."""
+    async with contextlib.aclosing(pieces):
+        async for piece in pieces:
+            yield replace(piece, text=text + piece.text)
+            text = ""
+
+
+#: what OpenAI's API has and no model here can do; of no effect where it is empty
+_IMPOSSIBLE = ("suffix", "functions", "function_call", "audio", "web_search_options")
+
+
+def _refuse_impossible(body: dict[str, Any], chat: bool) -> None:
+    for name in _IMPOSSIBLE:
+        if body.get(name):
+            raise ServingError(f"'{name}' is not possible here" + ("; use 'tools'" if name.startswith("function") else ""))
+    if body.get("modalities") not in (None, ["text"]):
+        raise ServingError("'modalities' can be ['text'] alone")
+    if not chat and body.get("echo") is True and body.get("logprobs") is not None:
+        raise ServingError("'echo' and 'logprobs' are not possible together: the prompt's own probabilities are not computed")
+
+
 def _parsed(models: LanguageModels, body: dict[str, Any], chat: bool) -> _Request:
     model = models.find(body.get("model"))
+    _refuse_impossible(body, chat)
     prompts = [_chat_prompt(model, body)] if chat else _prompts(model, body.get("prompt"), "prompt")
     sampling = _sampling(body, chat, model.engine.shape.positions - max(map(len, prompts)))
     count = int(_number(body, "n", 1, 1, _MAX_ANSWERS, whole=True))
@@ -116,7 +143,8 @@ def _parsed(models: LanguageModels, body: dict[str, Any], chat: bool) -> _Reques
     with_usage = options.get("include_usage") is True
     priority = int(_number(body, "priority", 0, -(2**31), 2**31, whole=True))
     returned = count if made > count else 0
-    return _Request(model, chat, prompts, samplings, name, int(time.time()), with_usage, schema, tools, returned, priority)
+    echo = not chat and body.get("echo") is True
+    return _Request(model, chat, prompts, samplings, name, int(time.time()), with_usage, schema, tools, returned, priority, echo)
 
 
 def _schema(given: Any) -> Any:
@@ -238,16 +266,7 @@ async def _generate(models: LanguageModels, exchange: Exchange, body: dict[str, 
         await exchange.stream(_events(request, first))
         return
     work = asyncio.gather(*(_whole(request, prompt, sampling) for _, prompt, sampling in request.jobs))
-    left = asyncio.ensure_future(exchange.left())
-    both: set[asyncio.Future[Any]] = {work, left}
-    try:
-        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        if not work.done():
-            return  # the client is gone; `finally` cancels what it asked for
-        answers = work.result()
-    finally:
-        work.cancel()
-        left.cancel()
+    answers = await exchange.while_there(work)
     made = sum(answer.tokens for answer in answers)
     best = _best(answers, len(request.samplings), request.returned) if request.returned else answers
     choices = [{"index": index, **answer.entry} for index, answer in enumerate(best)]
@@ -266,12 +285,22 @@ async def _embed(models: LanguageModels, exchange: Exchange, body: dict[str, Any
     if form not in ("float", "base64"):
         raise ServingError("'encoding_format' must be 'float' or 'base64'")
     prompts = _prompts(model, body.get("input"), "input")
-    vectors = await asyncio.gather(*(model.embedding(prompt) for prompt in prompts))
+    vectors = await exchange.while_there(asyncio.gather(*(model.embedding(prompt) for prompt in prompts)))
+    vectors = [_shortened(vector, body) for vector in vectors]
     encoded = [base64.b64encode(v.astype("<f4").tobytes()).decode() if form == "base64" else v for v in vectors]
     data = [{"object": "embedding", "index": index, "embedding": vector} for index, vector in enumerate(encoded)]
     count = sum(map(len, prompts))
     usage = {"prompt_tokens": count, "total_tokens": count}
     await exchange.answer_json({"object": "list", "data": data, "model": model.name, "usage": usage})
+
+
+def _shortened(vector: Array, body: dict[str, Any]) -> Array:
+    """The first `dimensions` numbers, of length 1 again, if the request wants fewer."""
+    wanted = int(_number(body, "dimensions", len(vector), 1, len(vector), whole=True))
+    if wanted == len(vector):
+        return vector
+    length = float(np.linalg.norm(vector[:wanted]))
+    return vector[:wanted] / length if length else vector[:wanted]
 
 
 @dataclass

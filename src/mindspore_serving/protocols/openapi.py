@@ -85,7 +85,9 @@ def _schemas(names: list[str]) -> Json:
         "Answers": {"anyOf": [_object("instances", instances={"type": "array"}), _ref("OfficialError")]},
         "CompletionRequest": _object("model prompt", model=model, prompt=texts, **_SAMPLING),
         "ChatRequest": _object("model messages", model=model, messages={"type": "array", "items": message, "minItems": 1}, **_SAMPLING),
-        "EmbeddingRequest": _object("model input", model=model, input=texts, encoding_format={"enum": ["float", "base64"]}),
+        "EmbeddingRequest": _object(
+            "model input", model=model, input=texts, encoding_format={"enum": ["float", "base64"]}, dimensions=_WHOLE
+        ),
         "Completion": _object("id object created model choices", id=_TEXT, object=_TEXT, created=_WHOLE, model=_TEXT,
                               choices={"type": "array", "items": {"type": "object"}}, usage=usage),
         "Embeddings": _object("object data model usage", object=_TEXT, data={"type": "array", "items": {"type": "object"}}, model=_TEXT,

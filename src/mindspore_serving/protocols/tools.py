@@ -24,6 +24,7 @@ class Tools:
 
     functions: dict[str, Any]
     schema: Any = None
+    single: bool = False  # an answer has one call at most
 
     @classmethod
     def of(cls, body: dict[str, Any]) -> Tools | None:
@@ -33,7 +34,7 @@ class Tools:
             return None
         functions = _functions(given)
         if choice in (None, "auto"):
-            return cls(functions)
+            return cls(functions, single=body.get("parallel_tool_calls") is False)
         if choice == "required":
             return cls(functions, {"anyOf": [_call_schema(name, schema) for name, schema in functions.items()]})
         function = choice.get("function") if isinstance(choice, dict) else None
@@ -46,7 +47,7 @@ class Tools:
         """The calls in an answer, as entries of 'tool_calls'; none if it is a text."""
         parts = _MARKED.findall(text) or [text]
         found = [_call(part, self.functions) for part in parts]
-        return [call for call in found if call is not None]
+        return [call for call in found if call is not None][: 1 if self.single else None]
 
 
 def _functions(given: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore_serving.engine.dispatcher import Dispatcher, Spec
+from mindspore_serving.engine.dispatcher import Dispatcher, Route, Spec
 from mindspore_serving.engine.errors import Kind, ServingError
 from mindspore_serving.engine.pool import MethodInfo, Pool
 from mindspore_serving.engine.values import Instance, Value
@@ -37,6 +37,8 @@ DATATYPES = {
 }
 NAMES = {dtype: name for name, dtype in DATATYPES.items()}
 _NAMES_OF_TYPES = {np.dtype(dtype): name for name, dtype in DATATYPES.items()}  # an array's `dtype.name` is slow
+#: names of models, with versions in all their spellings, that are remembered
+_MOST_ROUTES = 4096
 EXTENSIONS = ["model_repository", "statistics", "binary_tensor_data"]
 
 
@@ -65,6 +67,18 @@ def spec_of(dispatcher: Dispatcher, model: str, version: str = "") -> Spec:
     return Spec(servable or model, method or default_method(pool), number)
 
 
+def route_of(dispatcher: Dispatcher, model: str, version: str = "") -> Route:
+    """`spec_of` with what it leads to, looked up once for every change of the versions that run."""
+    routes = dispatcher.routes
+    route = routes.get((model, version))
+    if route is None:
+        spec = spec_of(dispatcher, model, version)
+        route = Route(spec, *dispatcher.find(spec))
+        if len(routes) < _MOST_ROUTES:
+            routes[model, version] = route
+    return route
+
+
 async def awake(dispatcher: Dispatcher, model: str) -> None:
     """Bring what a model's name stands for into memory."""
     await dispatcher.wake(model)
@@ -80,6 +94,8 @@ def when(parameters: Mapping[str, Any], left: float | None = None) -> tuple[floa
 
     `left`: seconds that the client waits at most.
     """
+    if not parameters and not left:
+        return None, 0
     timeout, priority = parameters.get("timeout", 0), parameters.get("priority", 0)
     for name, value in (("timeout", timeout), ("priority", priority)):
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 63:
@@ -121,28 +137,29 @@ def _describe(method: MethodInfo, name: str) -> dict[str, Any]:
 def instances_of(method: MethodInfo, tensors: list[Tensor]) -> tuple[list[Instance], bool]:
     """(instances, whether the answer gets a batch dimension)."""
     given = {tensor.name: tensor for tensor in tensors}
-    for name in method.inputs:
-        if name not in given:
-            raise ServingError(f"the input '{name}' is missing; the inputs are {list(method.inputs)}")
-    for name in given:
-        if name not in method.inputs:
-            raise ServingError(f"unexpected input '{name}'; the inputs are {list(method.inputs)}")
+    if given.keys() != method.input_names:
+        raise _wrong_names(method, given)
     ordered = [given[name] for name in method.inputs]
-    batched = any(name in method.tensors and given[name].array.ndim == len(method.tensors[name][1]) + 1 for name in method.inputs)
-    if not batched:
-        return [tuple(_value(tensor, tensor.array) for tensor in ordered)], False
+    if not any(given[name].array.ndim == rank for name, rank in method.batched_ranks.items()):
+        return [tuple([_value(tensor, tensor.array) for tensor in ordered])], False
     rows = {len(tensor.array) for tensor in ordered if tensor.array.ndim}
     if len(rows) != 1 or not all(tensor.array.ndim for tensor in ordered):
         raise ServingError(f"the inputs have different numbers of rows: {sorted(rows)}")
     (count,) = rows
     if not count:
         raise ServingError("the request has no rows")
-    return [tuple(_value(tensor, tensor.array[row]) for tensor in ordered) for row in range(count)], True
+    return [tuple([_value(tensor, tensor.array[row]) for tensor in ordered]) for row in range(count)], True
+
+
+def _wrong_names(method: MethodInfo, given: Mapping[str, Tensor]) -> ServingError:
+    missing = [name for name in method.inputs if name not in given]
+    text = f"the input '{missing[0]}' is missing" if missing else f"unexpected input '{next(iter(given.keys() - method.input_names))}'"
+    return ServingError(f"{text}; the inputs are {list(method.inputs)}")
 
 
 def _value(tensor: Tensor, part: Any) -> Value:
     if tensor.datatype != "BYTES":
-        return np.ascontiguousarray(part)
+        return part if type(part) is np.ndarray else np.ascontiguousarray(part)  # a number of its own has no array yet
     items = np.asarray(part, object).reshape(-1)
     if len(items) != 1:
         raise ServingError(f"the input '{tensor.name}' must be one text or byte string for each instance, but has {len(items)}")

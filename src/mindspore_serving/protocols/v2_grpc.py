@@ -163,8 +163,7 @@ class _Service:
 
     async def ModelInfer(self, request: Any, left: float | None) -> dict[str, Any]:
         await v2.awake(self._dispatcher, request.model_name)
-        spec = v2.spec_of(self._dispatcher, request.model_name, request.model_version)
-        pool, method = self._dispatcher.find(spec)
+        spec, pool, method = v2.route_of(self._dispatcher, request.model_name, request.model_version)
         instances, batched = v2.instances_of(method, _tensors(request))
         answers = await self._dispatcher.infer(spec, instances, *v2.when(_parameters(request), left))
         outputs = {tensor.name: tensor for tensor in v2.tensors_of(method, answers, batched)}

@@ -73,23 +73,23 @@ async def _model(dispatcher: Dispatcher, exchange: Exchange, name: str, version:
 
 async def _infer(dispatcher: Dispatcher, exchange: Exchange, name: str, version: str) -> None:
     asked = Asked(dispatcher, name, version, await exchange.body(), exchange.header(LENGTH))
-    await exchange.reply(asked.reply(await dispatcher.infer(*asked.order)))
+    answers = await exchange.while_there(dispatcher.infer(asked.route.spec, *asked.order))
+    await exchange.reply(asked.reply(answers))
 
 
 class Asked:
-    """A request to infer. `order`: what the dispatcher is given."""
+    """A request to infer: where to, and instances, deadline and priority (`order`)."""
 
     def __init__(self, dispatcher: Dispatcher, name: str, version: str, body: bytes, length: bytes | None) -> None:
-        spec = v2.spec_of(dispatcher, name, version)
         self._name = name
-        self._pool, self._method = dispatcher.find(spec)
+        self.route = v2.route_of(dispatcher, name, version)
         self._request, tensors = _request(body, length)
-        instances, self._batched = v2.instances_of(self._method, tensors)
-        self.order = (spec, instances, *v2.when(_parameters(self._request)))
+        instances, self._batched = v2.instances_of(self.route.method, tensors)
+        self.order = (instances, *v2.when(_parameters(self._request)))
 
     def reply(self, answers: list[Instance | ServingError]) -> Reply:
-        outputs = _chosen(self._request, v2.tensors_of(self._method, answers, self._batched))
-        head: dict[str, Any] = {"model_name": self._name, "model_version": str(self._pool.location.version or 1)}
+        outputs = _chosen(self._request, v2.tensors_of(self.route.method, answers, self._batched))
+        head: dict[str, Any] = {"model_name": self._name, "model_version": str(self.route.pool.location.version or 1)}
         if "id" in self._request:
             head["id"] = self._request["id"]
         return _reply(head, outputs)
