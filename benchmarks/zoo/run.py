@@ -63,9 +63,9 @@ LESSONS = [
     Lesson("retinanet_resnet50_fpn", 0.80, rows=1024, recipe=DETECT),
     Lesson("fasterrcnn_resnet50_fpn", 0.80, rows=1024, recipe=DETECT),
     Lesson("maskrcnn_resnet50_fpn", 0.80, rows=1024, recipe=DETECT),
-    Lesson("yolov3", 0.80, rows=1024, recipe={**DETECT, "epochs": 16, "rate": 4e-3}),
+    Lesson("yolov3", 0.80, rows=2048, recipe={**DETECT, "epochs": 20, "rate": 4e-3}),  # one anchor an object: it learns slowest
     Lesson("yolov5s", 0.80, rows=1024, recipe={**DETECT, "epochs": 16, "rate": 4e-3}),
-    Lesson("yolov8n", 0.75, rows=512, recipe={"epochs": 6, "batch": 16, "clip": 10.0, "rate": 4e-3}),
+    Lesson("yolov8n", 0.95, rows=1024, recipe={**DETECT, "epochs": 16, "rate": 4e-3}),
     Lesson("gpt2", 0.85, recipe={"epochs": 8, "rate": 5e-3}),
     Lesson("llama_7b", 0.85, recipe={"epochs": 8, "rate": 5e-3}),
     Lesson("bert_base", 0.70, rows=4096, recipe={"epochs": 12, "rate": 5e-3}),
@@ -80,11 +80,12 @@ LESSONS = [
     Lesson("bert_base_squad", 0.90, rows=4096, recipe={"epochs": 14, "rate": 2e-3}),
     Lesson("gru_sentiment", 0.95, recipe={"epochs": 3}),
     Lesson("wavenet", 3.0, rows=1024, recipe={"epochs": 8, "batch": 16, "rate": 5e-3}),
-    Lesson("bayesian_mlp", 0.85, MNIST, 6000, {"epochs": 16}),
+    Lesson("bayesian_mlp", 0.93, MNIST, 20000, {"epochs": 8}, {"rows": 20000}),  # few rows: weights stay near their prior
     Lesson("dcgan", 0.35, rows=2048, recipe={"epochs": 40, "betas": (0.5, 0.999), "rate": 5e-4, "schedule": "constant"}),
-    Lesson("cyclegan", 0.50, rows=256, recipe={"epochs": 5, "batch": 8, "betas": (0.5, 0.999)}),
+    Lesson("cyclegan", 0.40, rows=256, recipe={"epochs": 20, "batch": 8, "betas": (0.5, 0.999)}),
     Lesson("dlrm", 0.95, rows=8192, recipe={"epochs": 10, "rate": 1e-2}),
     Lesson("graphsage", 0.90, rows=1, recipe=GRAPH, options={"nodes": 120}),
+    # the game is said to be solved at 195 moves of 500; four seeds reached 281 to 500
     Lesson("dqn", 195.0, rows=4096, recipe={"epochs": 100, "rate": 1e-3, "schedule": "constant", "clip": 10.0}),
     Lesson("ppo", 450.0, rows=4096, recipe={"epochs": 30, "batch": 256, "rate": 3e-3, "clip": 0.5}),
     Lesson("vae", 0.35, recipe={"epochs": 20}),

@@ -51,6 +51,9 @@ def test_training_learns_exports_and_goes_on(capsys, tmp_path):
     code, out, _ = run(capsys, "export", "lenet5", "--size", "28", "--weights", weights, "--out", str(tmp_path / "net"))
     assert code == 0
     assert (tmp_path / "net.mindir").is_file()
+    code, _, err = run(capsys, "eval", *options, "--classes", "7", "--weights", weights)
+    assert code == 2
+    assert "fc3.weight has shape (10, 84) there and (7, 84) here. Give the --classes" in err
 
 
 def test_pynative_and_mixed_precision_train_too(capsys):
@@ -76,6 +79,12 @@ def test_folders_of_images_give_the_number_of_classes(capsys, tmp_path):
     code, out, _ = run(capsys, "predict", "lenet5", str(tmp_path / "val/kind0/0.png"))
     assert code == 0
     assert len(out.splitlines()) == 5
+    (tmp_path / "train/kind1/2.png").write_text("no image")
+    code, _, err = run(capsys, "train", *options)
+    assert code == 2
+    assert err.startswith("error:")
+    assert "kind1/2.png" in err
+
 
 
 @pytest.mark.parametrize("arguments, words", [

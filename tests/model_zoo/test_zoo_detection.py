@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import mindspore as ms
-from mindspore import Tensor
+from mindspore import Tensor, model_zoo, ops
 from mindspore.model_zoo import boxes as bx
+from mindspore.model_zoo import rcnn
 from mindspore.model_zoo.tasks import TASKS
 from mindspore.model_zoo.tasks.detection import average_precision, read_coco
 
@@ -110,3 +111,35 @@ def test_the_best_proposals_remain_in_both_modes():
             kept.append(bx.suppress(Tensor(boxes), 0.3).asnumpy()[0] > 0)
     wanted = [all(one_overlap(boxes[0, j], boxes[0, i]) <= 0.3 for j in range(i)) for i in range(30)]
     assert kept[0].tolist() == kept[1].tolist() == wanted
+
+
+@pytest.mark.parametrize("name", ["yolov3", "yolov5s"])
+def test_every_class_counts_in_the_loss_of_yolo_with_anchors(name):
+    net = model_zoo.create(name, tiny=True, num_classes=4)
+    channels, size, _ = net.takes[0].shape
+    boxes, label = Tensor([[[8.0, 8.0, 30.0, 30.0]]], ms.float32), Tensor([[2]], ms.int32)
+    image = ops.zeros((1, channels, size, size), ms.float32)
+    found = np.zeros(net(image).shape, np.float32)
+
+    def loss(scores):
+        net.construct = lambda _: Tensor(np.concatenate((found[..., :5], np.broadcast_to(scores, found[..., 5:].shape)), -1))
+        return float(net.loss(image, boxes, label))
+
+    scores = np.array([0.5, -1.0, 2.0, 0.0], np.float32)
+    wanted = np.log1p(np.exp(scores)).sum() - scores[2] - 4 * np.log(2)  # summed over the classes, as the third version's paper does
+    np.testing.assert_allclose(loss(scores) - loss(np.zeros(4, np.float32)), wanted, rtol=1e-4)
+
+
+def test_features_of_boxes_come_from_the_map_of_their_size():
+    rng = np.random.default_rng(0)
+    maps = [Tensor(rng.standard_normal((2, 3, 64 // stride, 64 // stride)).astype(np.float32)) for stride in rcnn.STRIDES]
+    boxes = np.array([[0, 0, 9, 10], [-3, 5, 20, 25], [10, 12, 44, 40], [0, 0, 64, 64], [30, 30, 90, 80], [5, 5, 5, 5]], np.float32)
+    boxes = np.stack((boxes, boxes[::-1] + 1))
+    align = rcnn.Align(4, 14.0)
+    levels = align.level(Tensor(boxes.reshape(-1, 4))).asnumpy()
+    found = align(maps, Tensor(boxes)).asnumpy()
+    assert set(levels) == {0, 1, 2, 3}
+    for i, (level, box) in enumerate(zip(levels, boxes.reshape(-1, 4))):
+        cut = ops.ROIAlign(4, 4, 1 / rcnn.STRIDES[level], 2, 0)
+        wanted = cut(maps[level], Tensor(np.concatenate(([i // 6], box)).astype(np.float32)[None])).asnumpy()[0]
+        np.testing.assert_allclose(found[i], wanted, rtol=1e-5, atol=1e-6)

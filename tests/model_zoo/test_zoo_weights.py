@@ -11,6 +11,7 @@ import zipfile
 import numpy as np
 import pytest
 
+import mindspore as ms
 from mindspore import model_zoo
 from mindspore.formats import safetensors, torch_file
 from mindspore.model_zoo.weights import original_names
@@ -137,3 +138,12 @@ def test_weights_are_loaded_and_what_does_not_fit_changes_nothing(tmp_path):
     model_zoo.load_weights(net, file, skip=("fc.",))
     for p in net.get_parameters():
         np.testing.assert_array_equal(p.asnumpy(), before[p.name] + (not p.name.startswith("fc.")))
+
+
+@pytest.mark.parametrize("name", ["resnet18", "gpt2", "bert_base"])
+def test_files_saved_here_are_read_too(name, tmp_path):
+    net, other = model_zoo.create(name, tiny=True), model_zoo.create(name, tiny=True)
+    ms.save_checkpoint(net, str(tmp_path / "own"), format="safetensors")
+    model_zoo.load_weights(other, str(tmp_path / "own.safetensors"))
+    for p, q in zip(net.get_parameters(), other.get_parameters(), strict=True):
+        np.testing.assert_array_equal(p.asnumpy(), q.asnumpy())

@@ -2,6 +2,7 @@
 # ruff: noqa: F821 - kernels know names of their own
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -150,12 +151,23 @@ def test_all_schedules_give_what_python_gives(kernel, arrays):
     wanted = kernel(*arrays)
     wanted = wanted if isinstance(wanted, tuple) else (wanted,)
     program = program_of(kernel, arrays)
-    tried = schedules() if kernel is matmul else [schedules()[0], Schedule(), Schedule(wide=False)]
+    tried = schedules() if kernel is matmul else [schedules()[0], Schedule(), Schedule(ahead=True), Schedule(wide=False)]
     for schedule in tried:
         for threads in (1, 2, 3):
             for found, right in zip(Kernel(program, schedule)(arrays, threads), wanted, strict=True):
                 assert found.dtype == right.dtype
                 np.testing.assert_allclose(found, right, rtol=2e-5, atol=2e-5, err_msg=f"{schedule} {threads}")
+
+
+@pytest.mark.parametrize("kernel, asked", [(softmax, {"x": 45, "y": 45}), (layer_norm, {"x": 40}), (stencil, {}), (matmul, {})])
+def test_rows_that_are_read_again_ask_for_the_next_one(kernel, asked):
+    from mindspore.backends.cpu.hybrid import Schedule, Writer
+
+    writer = Writer(program_of(kernel, next(rest for k, *rest in CASES if k is kernel)), Schedule(ahead=True))
+    text = writer.write("k")
+    found = {array: distance for loop in writer.askers.values() for (array, _), distance in loop.items()}
+    assert found == asked
+    assert ("llvm.prefetch" in text) == bool(asked)
 
 
 @pytest.mark.parametrize("kernel", [matmul, softmax, layer_norm, stencil], ids=lambda k: k.__name__)
@@ -268,3 +280,28 @@ def test_types_follow_numpy(dtype):
 
     x = np.array([0, 1, 2, 7, 100], dtype)
     np.testing.assert_array_equal(ops.Custom(mixed)(Tensor(x)).asnumpy(), mixed(x))
+
+
+def test_kernels_by_themselves_say_what_to_do_with_tensors():
+    assert ms.kernel is ops.kernel
+    with pytest.raises(TypeError, match=r"takes NumPy's arrays.*ops.Custom\(kernel\)\(tensor\)"):
+        softmax(Tensor(np.ones((2, 3), np.float32)))
+
+
+@ops.kernel
+def product_in_a_block(a, b):
+    c = output_tensor((a.shape[0], b.shape[1]), a.dtype)
+    with block_realize(c):
+        for i in range(a.shape[0]):
+            for j in range(b.shape[1]):
+                for k in range(a.shape[1]):
+                    c[i, j] = c[i, j] + a[i, k] * b[k, j]
+    return c
+
+
+def test_blocks_that_belong_together():
+    a, b = (np.random.default_rng(n).standard_normal(shape).astype(np.float32) for n, shape in ((0, (3, 4)), (1, (4, 2))))
+    np.testing.assert_allclose(product_in_a_block(a, b), a @ b, rtol=1e-5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # it is compiled
+        np.testing.assert_allclose(ops.Custom(product_in_a_block)(Tensor(a), Tensor(b)).asnumpy(), a @ b, rtol=1e-5)

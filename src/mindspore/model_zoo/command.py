@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from mindspore import context
+from mindspore.common.parameter import Parameter
 from mindspore.common.seed import set_seed
+from mindspore.dataset.runtime.errors import PipelineError
 from mindspore.model_zoo import registry, training
 from mindspore.model_zoo.summary import sample, summary
 from mindspore.model_zoo.tasks import TASKS
@@ -34,6 +36,9 @@ def main(arguments: list[str] | None = None) -> int:
         given.action(given)
     except (ValueError, TypeError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
+        return 2
+    except PipelineError as error:  # its last line names the file and what is wrong with it
+        print(f"error: {str(error).splitlines()[-1]}", file=sys.stderr)
         return 2
     return 0
 
@@ -183,6 +188,14 @@ def _fill(net: Cell, file: str) -> None:
     if not file.endswith(".ckpt"):
         load_weights(net, file)
         return
-    missing, _ = load_param_into_net(net, load_checkpoint(file))
+    stored = load_checkpoint(file)
+    for parameter in net.get_parameters():
+        found = stored.get(parameter.name)
+        if isinstance(found, Parameter) and found.shape != parameter.shape:
+            raise ValueError(
+                f"The checkpoint {file} does not fit the network: {parameter.name} has shape {found.shape} there and "
+                f"{parameter.shape} here. Give the --classes, --channels, --size, --set and --tiny that it was trained with."
+            )
+    missing, _ = load_param_into_net(net, stored)
     if missing:
         raise ValueError(f"The checkpoint {file} does not fit the network: it lacks {missing[0]} and {len(missing) - 1} more.")

@@ -45,21 +45,54 @@ class ProposalHead(nn.Cell):
 
 
 class Align(nn.Cell):
-    """Features of boxes: each is cut, in `size` × `size` cells, out of the map that suits its own size."""
+    """Features of boxes: each is cut, in `size` × `size` cells, out of the map that suits its own size (RoIAlign, He et al. 2017).
+
+    A cell is the mean of 2 × 2 samples between the pixels. The pixels of all maps stand in one table, so that every sample is looked up
+    once, and not in each of the maps.
+    """
 
     def __init__(self, size: int, canonical: float):
         super().__init__()
-        self.canonical = canonical  # boxes of this size belong to the third map
-        self.cuts = [ops.ROIAlign(size, size, 1 / stride, 2, 0) for stride in STRIDES[:4]]
+        self.size, self.canonical = size, canonical  # boxes of the canonical size belong to the third map
+        self.steps = Tensor((np.arange(2 * size, dtype=np.float32) + 0.5) / (2 * size))
+        self.scales = Tensor(1 / np.array(STRIDES[:4], np.float32))
 
     def construct(self, maps: Sequence[Tensor], boxes: Tensor) -> Tensor:
-        batch, count, _ = boxes.shape
-        numbers = Tensor(np.arange(batch, dtype=np.float32).repeat(count)[:, None])
-        regions = ops.cat((numbers, boxes.reshape(-1, 4)), 1)
-        level = ops.floor(2 + ops.log2(ops.sqrt(ops.maximum(bx.area(boxes.reshape(-1, 4)), 1e-6)) / self.canonical + 1e-6))
-        level = ops.clamp(level, 0.0, 3.0)
-        parts = [cut(maps[i], regions) * (level == i).astype("float32")[:, None, None, None] for i, cut in enumerate(self.cuts)]
-        return parts[0] + parts[1] + parts[2] + parts[3]
+        (batch, count, _), channels = boxes.shape, maps[0].shape[1]
+        table = ops.cat([m.transpose(0, 2, 3, 1).reshape(batch, -1, channels) for m in maps[:4]], 1)
+        pixels = np.array([[m.shape[2], m.shape[3], m.shape[2] * m.shape[3]] for m in maps[:4]])
+        level = self.level(boxes.reshape(-1, 4))
+        high, wide, start = (ops.gather(Tensor(v), level, 0) for v in (pixels[:, 0], pixels[:, 1], pixels[:, 2].cumsum() - pixels[:, 2]))
+        start = start + Tensor(np.arange(batch).repeat(count) * table.shape[1])
+        corners = boxes.reshape(-1, 4) * ops.gather(self.scales, level, 0).expand_dims(1)
+        reach = ops.maximum(corners[:, 2:] - corners[:, :2], 1.0)
+        low, row, down = _between(corners[:, 1], reach[:, 1], high, self.steps)
+        left, column, across = _between(corners[:, 0], reach[:, 0], wide, self.steps)
+        found: Any = 0
+        for rows_, share in ((low, down[0]), (row, down[1])):
+            for columns, part in ((left, across[0]), (column, across[1])):
+                index = start[:, None, None] + rows_[:, :, None] * wide[:, None, None] + columns[:, None, :]
+                weight = (share[:, :, None] * part[:, None, :]).expand_dims(-1)
+                found = found + ops.gather(table.reshape(-1, channels), index, 0) * weight
+        samples = found.reshape(batch * count, self.size, 2, self.size, 2, channels)
+        return ops.mean(samples, (2, 4)).transpose(0, 3, 1, 2)
+
+    def level(self, boxes: Tensor) -> Tensor:
+        """Which map each box belongs to: twice the size, the next one."""
+        side = ops.sqrt(ops.maximum(bx.area(boxes), 1e-6))
+        return ops.clamp(ops.floor(2 + ops.log2(side / self.canonical + 1e-6)), 0.0, 3.0).astype("int64")
+
+
+def _between(begin: Tensor, reach: Tensor, size: Tensor, steps: Tensor) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor]]:
+    """Along one axis, for samples at `steps` of each box: the pixels before and behind, and the shares of both; 0 outside the map."""
+    at = begin[:, None] + reach[:, None] * steps
+    last = (size - 1).astype("float32")[:, None]
+    inside = ops.logical_and(at >= -1.0, at <= last + 1).astype("float32")
+    at = ops.minimum(ops.maximum(at, 0.0), last)
+    before = ops.floor(at)
+    behind = ops.minimum(before + 1, last)
+    share = at - before
+    return before.astype("int64"), behind.astype("int64"), ((1 - share) * inside, share * inside)
 
 
 class BoxHead(nn.Cell):

@@ -75,7 +75,7 @@ def from_safetensors(path: str, net: nn.Cell, skip: Sequence[str] = ()) -> nn.Ce
 
 
 def load_weights(net: nn.Cell, file: str, skip: Sequence[str] = ()) -> None:
-    """Fill a network of the zoo with the weights of a file of torchvision, timm or Hugging Face.
+    """Fill a network of the zoo with the weights of a file of torchvision, timm or Hugging Face, or of one saved by this framework.
 
     Args:
         net: the network, made with the options that fit the file.
@@ -94,6 +94,9 @@ def load_weights(net: nn.Cell, file: str, skip: Sequence[str] = ()) -> None:
     """
     stored = read_weights(file)
     names = {ours: theirs for ours, theirs in original_names(net).items() if not ours.startswith(tuple(skip))}
+    transposed = getattr(net, "transposed", None)
+    if names.keys() <= stored.keys() and names.keys() != set(names.values()):  # saved by this framework, under its own names
+        names, transposed = {ours: ours for ours in names}, None
     stored = _without_prefix(stored, set(names.values()))
     missing = sorted(theirs for theirs in names.values() if theirs not in stored)
     if missing:
@@ -104,7 +107,6 @@ def load_weights(net: nn.Cell, file: str, skip: Sequence[str] = ()) -> None:
     if unused:
         raise ValueError(f"The file {file} does not fit the network, which has no {_some(unused)}.")
     parameters = {p.name: p for p in net.get_parameters()}
-    transposed = getattr(net, "transposed", None)
     values = {o: stored[t].T if transposed and re.search(transposed, o) else stored[t] for o, t in names.items()}
     for ours, value in values.items():
         if value.shape != parameters[ours].shape:

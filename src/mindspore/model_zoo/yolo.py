@@ -257,7 +257,7 @@ class AnchorYolo(nn.Cell):
         wanted, guessed = bx.pick(boxes, chosen), self.decode(found)
         place = mean_over(1 - bx.complete_overlap(guessed, wanted), positive)
         answer = ops.one_hot(bx.pick(label, chosen).astype("int32"), self.num_classes, Tensor(1.0), Tensor(0.0))
-        kind = mean_over(ops.mean(binary_entropy(found[..., 5:], answer), -1), positive)
+        kind = mean_over(ops.sum(binary_entropy(found[..., 5:], answer), -1), positive)
         there = (label >= 0).expand_dims(1).astype("float32")
         close = ops.amax(bx.overlaps(ops.stop_gradient(guessed), boxes) * there, -1)
         ignored = ops.logical_and(close > 0.5, ops.logical_not(positive))

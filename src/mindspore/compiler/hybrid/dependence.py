@@ -6,6 +6,8 @@ the same expression of the loop's variable; and its scalar variables are assigne
 
 from __future__ import annotations
 
+import dataclasses
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from mindspore.compiler.hybrid.program import (
@@ -23,6 +25,7 @@ from mindspore.compiler.hybrid.program import (
     Var,
     expressions,
     names,
+    rebuilt,
     statements,
     walk,
 )
@@ -65,6 +68,25 @@ def accesses(body: tuple[Statement, ...]) -> Iterator[tuple[str, tuple[Expr, ...
             yield statement.array, statement.index, True
         for expr in expressions(statement):
             yield from ((e.array, e.index, False) for e in walk(expr) if isinstance(e, Load))
+
+
+def reread(loop: For) -> dict[For, set[tuple[str, tuple[Expr, ...]]]]:
+    """For each loop directly inside one: the elements (array, index) it reads that just one loop before it read as well."""
+    times: Counter[tuple[str, tuple[Expr, ...]]] = Counter()
+    found: dict[For, set[tuple[str, tuple[Expr, ...]]]] = {}
+    for inner in loop.body:
+        if not isinstance(inner, For):
+            continue
+        own = {(array, index) for array, index, written in accesses(inner.body) if not written}
+        common = {(array, index): (array, _by_place(index, inner.var)) for array, index in own}
+        found[inner] = {key for key, place in common.items() if times[place] == 1}
+        times.update(set(common.values()))
+    return found
+
+
+def _by_place(index: tuple[Expr, ...], var: str) -> tuple[Expr, ...]:
+    """An index with a name for the variable that is the same in all loops."""
+    return tuple(rebuilt(i, lambda e: dataclasses.replace(e, name="") if isinstance(e, Var) and e.name == var else None) for i in index)
 
 
 def coefficient(expr: Expr, var: str) -> int | None:

@@ -184,6 +184,8 @@ class _Reader:
                 return self.put(target, self.binary(node, op, before, self.expr(value)))
             case ast.For(target=target, iter=over, body=body, orelse=[]):
                 return (self.loop(node, target, over, body),)
+            case ast.With(items=[ast.withitem(context_expr=ast.Call(func=ast.Name(id="block_realize")))], body=body):
+                return self.block(body)
             case ast.If(test=test, body=body, orelse=other):
                 return (If(self.truth(test), self.block(body), self.block(other)),)
             case ast.Return(value=value) if node is self.tree.body[-1]:
