@@ -68,7 +68,7 @@ PAGES = [
 #: Parts of compiled graphs and bases of operations: `ops` shows them to the compiler, no program calls them itself.
 GRAPH_PARTS = frozenset({
     "AttentionGrad", "AvgPoolGrad", "Call", "Collective", "Cond", "Conv1DBackpropFilter", "Conv1DBackpropInput",
-    "Conv3DBackpropInput", "CTC", "CTCCurvature", "CTCGrad", "CustomGradient", "DropoutAttention",
+    "Conv3DBackpropInput", "CTC", "CTCAlignments", "CTCCurvature", "CTCGrad", "CustomGradient", "DropoutAttention",
     "DropoutAttentionGrad", "DropoutMask", "DropoutWithKey", "Elementwise", "FoldIn", "GetItem", "GradientHook",
     "GroupedMatMulRows", "GroupedOuter", "HostCall", "Later", "MakeTuple", "MaxPoolGrad", "MaxPoolGradGrad",
     "Laid", "Measured", "MeshIndex", "NextKey", "Note", "Part", "RandomBits", "RandomGammaSample", "RandomInteger", "RandomNormal",
