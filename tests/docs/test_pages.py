@@ -4,7 +4,9 @@ A block starts with ```python. Lines of a ```text block right after it are what 
 or need other machines are written as ```py: shown, not run.
 """
 
+import ast
 import contextlib
+import importlib
 import io
 import re
 from pathlib import Path
@@ -45,6 +47,33 @@ def test_blocks_run(page, tmp_path, monkeypatch):
             exec(program, names)
         if expected is not None:
             assert written.getvalue().rstrip() == expected.rstrip(), f"{page.name}:{line}"
+
+
+SHOWN = [
+    pytest.param(body, id=f"{page.name}:{page.read_text().count(chr(10), 0, page.read_text().index(body))}")
+    for page in PAGES
+    for body in re.findall(r"^```py\n(.*?)^```$", page.read_text(), re.M | re.S)
+]
+
+
+@pytest.mark.parametrize("code", SHOWN)
+def test_blocks_that_are_only_shown_name_what_there_is(code):
+    """They need other processes or PyTorch; what they import and take from this framework's modules exists all the same."""
+    tree = ast.parse(code.replace("…", "..."))
+    known = {"ms": ms, "nn": ms.nn, "ops": ms.ops, "mint": ms.mint, "debug": importlib.import_module("mindspore.debug")}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mind"):
+            module = importlib.import_module(node.module)
+            known.update({a.asname or a.name: getattr(module, a.name) for a in node.names})
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            foreign = {a.asname or a.name for a in node.names if not a.name.startswith("mind")}
+            known = {name: value for name, value in known.items() if name not in foreign}
+    for node in ast.walk(tree):
+        path = re.fullmatch(r"(\w+)((?:\.\w+)+)", ast.unparse(node)) if isinstance(node, ast.Attribute) else None
+        if path and path[1] in known:
+            value = known[path[1]]
+            for name in path[2][1:].split("."):
+                value = getattr(value, name)  # AttributeError: the page names something that is not there
 
 
 @pytest.fixture(autouse=True)

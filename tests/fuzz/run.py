@@ -25,8 +25,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-KINDS = ("operators", "programs", "networks", "files", "calls", "models")
-BATCH = {"operators": 200, "calls": 200, "programs": 25, "networks": 20, "files": 400, "models": 200}
+KINDS = ("operators", "programs", "networks", "files", "calls", "models", "runs")
+BATCH = {"operators": 200, "calls": 200, "programs": 25, "networks": 20, "files": 400, "models": 200, "runs": 100}
 CASE_SECONDS = 60  # of processor time; waiting is given ten times as much, so that a busy machine is no finding
 MEMORY = 12 << 30  # of address space: a file of a kilobyte must not ask for more
 

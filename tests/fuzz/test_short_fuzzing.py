@@ -7,7 +7,7 @@ import pytest
 import run
 from fuzz_files import damaged
 
-COUNTS = {"operators": 30, "programs": 4, "networks": 4, "files": 120, "calls": 30, "models": 20}
+COUNTS = {"operators": 30, "programs": 4, "networks": 4, "files": 120, "calls": 30, "models": 20, "runs": 20}
 
 
 @pytest.mark.parametrize(("kind", "count"), COUNTS.items())

@@ -47,3 +47,13 @@ def test_addr_in_place_and_gelu():
     np.testing.assert_allclose(base.asnumpy(), before + 2 * np.outer(a, b), rtol=1e-5)
     x = normal(5)
     np.testing.assert_allclose(mint.npu_gelu(Tensor(x)).asnumpy(), x * sp.ndtr(x), atol=1e-6)
+
+
+def test_running_statistics_without_momentum_are_those_of_all_batches():
+    rng, norm = np.random.default_rng(2), mint.nn.BatchNorm1d(3, momentum=None)
+    norm.set_train()
+    batches = [rng.normal(size=(5, 3)).astype(np.float32) for _ in range(3)]
+    for batch in batches:
+        norm(Tensor(batch))
+    np.testing.assert_allclose(norm.running_mean.asnumpy(), np.mean([b.mean(0) for b in batches], 0), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(norm.running_var.asnumpy(), np.mean([b.var(0, ddof=1) for b in batches], 0), rtol=1e-5)

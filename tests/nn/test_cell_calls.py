@@ -77,3 +77,52 @@ def test_channel_dropout_outside_training_takes_any_shape(layer, mode):
         np.testing.assert_array_equal(cell.set_train(False)(Tensor(x)).asnumpy(), x)
     with pytest.raises(ValueError, match="dimensions"):
         cell.set_train()(Tensor(np.ones((2,) * 6, np.float32)))
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+@pytest.mark.parametrize(
+    ("result", "words"), [("no", "must return a Tensor or None"), (Tensor([1.0, 2.0, 3.0]), "must keep the shape")]
+)
+def test_hooks_that_return_no_gradient_are_refused(mode, result, words):
+    weight = ms.Parameter(Tensor([1.0, 2.0]), name="w")
+    weight.register_hook(lambda grad: result)
+    layer = nn.ReLU()
+    layer.register_backward_hook(lambda cell, grad_input, grad_output: (result,))
+    with ms.context.local_context(mode=mode):
+        with pytest.raises(RuntimeError, match=words):
+            ms.grad(lambda x: x * weight, None, [weight])(Tensor([3.0, 4.0]))
+        with pytest.raises(RuntimeError, match=words):
+            ms.grad(layer)(Tensor([3.0, 4.0]))
+
+
+def test_a_backward_hook_returns_a_gradient_for_each_input():
+    layer = nn.ReLU()
+    layer.register_backward_hook(lambda cell, grad_input, grad_output: (grad_input[0], grad_input[0]))
+    with ms.context.local_context(mode=ms.PYNATIVE_MODE), pytest.raises(TypeError, match="each of 1 tensors, but returned 2"):
+        ms.grad(layer)(Tensor([1.0]))
+
+
+def test_backward_hooks_see_results_in_lists():
+    class Pair(nn.Cell):
+        def construct(self, x):
+            return [x * 2, x * 3]
+
+    seen, layer = [], Pair()
+    layer.register_backward_hook(lambda cell, grad_input, grad_output: seen.append([g.item() for g in grad_output]))
+    with ms.context.local_context(mode=ms.PYNATIVE_MODE):
+        ms.grad(lambda x: layer(x)[0] + 10 * layer(x)[1])(Tensor([1.0]))
+    assert sorted(seen) == [[0, 10], [1, 0]]
+
+
+def test_parameters_in_a_list_have_names_of_their_own():
+    class Net(nn.Cell):
+        def __init__(self, names):
+            super().__init__()
+            self.weights = [ms.Parameter(Tensor([1.0]), name=name) for name in names]
+
+    net = Net("ab")
+    net.weights = [*net.weights]
+    with pytest.raises(ValueError, match="two Parameters called 'a'"):
+        Net("aa")
+    with pytest.raises(ValueError, match="two Parameters called 'b'"):
+        net.more = (ms.Parameter(Tensor([1.0]), name="b"),)

@@ -9,6 +9,7 @@ import pytest
 import scipy.special as sp
 from nn_harness import both_namespaces, in_both_modes
 
+import mindspore as ms
 from gradcheck import check_gradients
 from mindspore import Tensor, nn, ops
 from mindspore.prims import ctc
@@ -209,3 +210,30 @@ def test_layers_in_both_modes(name):
 def test_bad_arguments(call, error):
     with pytest.raises(error):
         call()
+
+
+def test_ctc_alignments_are_the_forward_variables():
+    """Against a sum over all alignments, written out."""
+    rng = np.random.default_rng(3)
+    log_probs = np.log(rng.dirichlet(np.ones(3), (4, 2))).astype(np.float32)
+    targets, lengths, sizes = np.array([[1, 1], [2, 0]]), [4, 3], [2, 1]
+    call = lambda x: ops.ctc_loss(x, Tensor(targets, ms.int32), Tensor(lengths, ms.int32), Tensor(sizes, ms.int32), 0, "none")
+    expected = np.full((2, 4, 5), -np.inf)
+    for n in range(2):
+        symbols = [0, *(s for t in targets[n][: sizes[n]] for s in (t, 0))]
+        probability = np.zeros((lengths[n], len(symbols)))
+        for path in itertools.product(range(len(symbols)), repeat=lengths[n]):
+            steps = [b - a for a, b in itertools.pairwise(path)]
+            allowed = path[0] < 2 and all(
+                d in (0, 1) or (d == 2 and symbols[b] != 0 and symbols[b] != symbols[b - 2]) for d, b in zip(steps, path[1:])
+            )
+            for end in range(lengths[n]):  # each beginning counts once: what comes after it stays in its place
+                if allowed and all(p == path[end] for p in path[end:]):
+                    probability[end, path[end]] += np.exp(sum(log_probs[t, n, symbols[path[t]]] for t in range(end + 1)))
+        with np.errstate(divide="ignore"):
+            expected[n, : lengths[n], : len(symbols)] = np.log(probability)
+    for run in (call, ms.jit(call)):
+        losses, alignments = run(Tensor(log_probs))
+        np.testing.assert_allclose(alignments.asnumpy(), expected, rtol=1e-4)
+        ends = [np.logaddexp(*expected[n, lengths[n] - 1, 2 * sizes[n] - 1 : 2 * sizes[n] + 1]) for n in range(2)]
+        np.testing.assert_allclose(losses.asnumpy(), -np.array(ends), rtol=1e-4)

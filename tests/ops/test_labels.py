@@ -35,6 +35,11 @@ def test_keys_and_hits():
     kept, places = ops.SubAndFilter()(Tensor([1, 3, 5, 8, 9, 16], ms.int32), 10, 5)
     assert kept.tolist() == [0, 3, 4] and places.tolist() == [2, 3, 4]
     assert ops.MapUniform()(Tensor(np.arange(8)), 4, 2).tolist() == [0, 4, 1, 5, 2, 6, 3, 7]
+    shift = lambda x, bounds: ops.PadAndShift()(x, bounds, 1)
+    for call in (shift, ms.jit(shift)):
+        assert call(Tensor([9, 13, -1]), Tensor([0, 3, 5, 6])).tolist() == [-1, -1, -1, 9, 13, -1]
+    with pytest.raises(ValueError, match="shift_idx"):
+        ops.PadAndShift()(Tensor([9]), Tensor([0, 1]), 1)
     with pytest.raises(ValueError, match="true_classes"):
         ops.ComputeAccidentalHits(3)(Tensor([[1, 2]]), Tensor([0]))
 

@@ -203,3 +203,17 @@ def test_a_parameter_server_that_is_not_there_is_named():
             ms.set_ps_context(enable_ps=False)
     finally:
         ms.reset_ps_context()
+
+
+def test_settings_of_parameter_servers_are_checked(monkeypatch):
+    for wrong, kind, words in (
+        ({"enable_ps": 1}, TypeError, "must be bool, but got 1"),
+        ({"servers": 2}, ValueError, "not recognized; known are"),
+        ({"config_file_path": None}, TypeError, "must be str"),
+    ):
+        with pytest.raises(kind, match=words):
+            ms.set_ps_context(**wrong)
+    monkeypatch.setenv("MS_ROLE", "MS_PSERVER")
+    with pytest.raises(RuntimeError, match="Start workers only: msrun"):
+        ms.set_ps_context(enable_ps=True)
+    assert ms.get_ps_context("enable_ps") is False

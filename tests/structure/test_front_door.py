@@ -132,3 +132,8 @@ def test_transforms_of_images_bring_the_images_of_pillow():
     """Packages use `PIL.Image` after `import PIL` alone, relying on official's imports."""
     pytest.importorskip("PIL")
     assert run("import mindspore.dataset.vision\nimport PIL\nprint(PIL.Image.__name__)") == "PIL.Image"
+
+
+def test_a_local_context_may_come_before_everything_that_draws_numbers():
+    code = "import mindspore as ms\nwith ms.context.local_context():\n    print(ms.nn.Dense(2, 3)(ms.ops.rand(1, 2)).shape)"
+    assert run(code) == "(1, 3)"

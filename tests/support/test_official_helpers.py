@@ -143,3 +143,15 @@ def test_event_files_are_messages_of_summary_pb2(tmp_path):
     (value,) = events[-1].summary.value
     assert (events[-1].step, value.tag, value.scalar_value) == (7, "loss", 1.5)
     assert isinstance(value, Summary.Value)
+
+
+def test_generated_classes_take_every_argument_by_position():
+    from mindspore.ops import auto_generate as generated
+
+    x = Tensor(np.array([[3.0, 1.0, 2.0]], np.float32))
+    np.testing.assert_array_equal(generated.AddcmulExt()(x, x, x, 2).asnumpy(), [[21, 3, 10]])
+    np.testing.assert_array_equal(generated.SubExt()(x, x, 3.0).asnumpy(), [[-6, -2, -4]])
+    np.testing.assert_array_equal(generated.SumExt()(x, (1,), True, ms.float64).asnumpy(), [[6]])
+    np.testing.assert_array_equal(generated.SortExt()(x, 1, True, False)[0].asnumpy(), [[3, 2, 1]])
+    np.testing.assert_array_equal(generated.Arange()(1, 9, 2, ms.int32).asnumpy(), [1, 3, 5, 7])
+    np.testing.assert_array_equal(generated.RemainderScalarTensor()(7, x).asnumpy(), [[1, 0, 1]])

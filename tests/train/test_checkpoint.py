@@ -81,6 +81,29 @@ def test_other_official_files(official, name, options):
         assert same_bits(value.asnumpy(), arrays[key]), key
 
 
+def test_official_file_encrypted_with_sm4(tmp_path):
+    """What official MindSpore 2.10 wrote for q = [0, 1, 2, 3]."""
+    content = (
+        "da5e3a7f4800000010000000e23b390156b8ef90786d0f0421baa4c3300000001a1f54b340354c6cb1880d1c0e98aff735657db558e465e2"
+        "b74dd36a5b81c50fc3066719748c5f166f96c051e6142ff8"
+    )
+    path = tmp_path / "sm4.ckpt"
+    path.write_bytes(bytes.fromhex(content))
+    found = ms.load_checkpoint(str(path), dec_key=b"0123456789ABCDEF", dec_mode="SM4-CBC")
+    np.testing.assert_array_equal(found["q"].asnumpy(), [0, 1, 2, 3])
+    with pytest.raises(ValueError, match="AES-CBC"):
+        ms.load_checkpoint(str(path), dec_key=b"0123456789ABCDEF", dec_mode="AES-CBC")
+    with pytest.raises(ValueError, match="must have 16 bytes for SM4-CBC, but got 24"):
+        ms.load_checkpoint(str(path), dec_key=b"0123456789ABCDEF01234567", dec_mode="SM4-CBC")
+
+
+@pytest.mark.parametrize("format", ["ckpt", "safetensors"])
+def test_texts_in_tensors_are_refused_when_saved(tmp_path, format):
+    with pytest.raises(TypeError, match="cannot hold 'q' of type String"):
+        ms.save_checkpoint({"q": Tensor(np.array(["a", "b"]))}, str(tmp_path / "x"), format=format)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("format", ["ckpt", "safetensors"])
 def test_official_file_with_packed_numbers(official, format):
     """Four-bit numbers lie in pairs in bytes, and come as bytes."""
@@ -105,6 +128,7 @@ def test_official_bytes_are_reproduced(official):
         ({"enc_key": KEY}, {"dec_key": KEY}),
         ({"enc_key": KEY, "crc_check": True}, {"dec_key": KEY, "crc_check": True}),
         ({"enc_key": KEY * 2, "enc_mode": "AES-CBC"}, {"dec_key": KEY * 2, "dec_mode": "AES-CBC"}),
+        ({"enc_key": KEY[:16], "enc_mode": "SM4-CBC"}, {"dec_key": KEY[:16], "dec_mode": "SM4-CBC"}),
         ({"format": "safetensors", "crc_check": True}, {"format": "safetensors", "crc_check": True}),
     ],
 )

@@ -347,3 +347,20 @@ def test_a_failed_save_leaves_graph_and_weights(tmp_path, monkeypatch):
         save_model(ms.load_mindir(str(tmp_path / "net.mindir")), str(tmp_path / "net.mindir"), None, split_above=1)
     x = Tensor(np.ones((1, 2), np.float32))
     np.testing.assert_array_equal(GraphCell(ms.load(graph))(x).asnumpy(), np.full((1, 2), 3.0))
+
+
+class Doubling(nn.Cell):
+    def construct(self, times, x):
+        if times < Tensor(1, ms.int32):
+            return x
+        return self.construct(times - 1, x * 2)
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+@pytest.mark.filterwarnings("ignore:.*cannot be compiled")
+def test_functions_that_call_themselves_run_after_loading(tmp_path, mode):
+    x = Tensor([1.0, 3.0])
+    with ms.context.local_context(mode=mode):
+        ms.export(Doubling(), Tensor(2, ms.int32), x, file_name=str(tmp_path / "net"), file_format="MINDIR")
+        net = nn.GraphCell(ms.load(str(tmp_path / "net.mindir")))
+        assert [net(Tensor(times, ms.int32), x).tolist() for times in (0, 1, 5)] == [[1, 3], [2, 6], [32, 96]]

@@ -233,7 +233,12 @@ def to_dtype(value: Any) -> DType:
     if isinstance(value, str) and isinstance(_BY_NAME.get(value), DType):
         return _BY_NAME[value]  # type: ignore[return-value]
     try:
-        return from_numpy(value)
+        if value is None:
+            raise TypeError  # float64 for NumPy
+        found = from_numpy(value)
+        if found is string and value not in ("str", "string", str):
+            raise TypeError  # any word that begins with an S or U, for NumPy
+        return found
     except TypeError:
         raise TypeError(
             f"The dtype must be an element type such as mindspore.float32, a NumPy type or its name, but got {value!r}."

@@ -9,21 +9,8 @@ from mindspore.ops import operations as classes
 from mindspore.prims import update as rules
 
 P: Any = classes
-dense_matmul = P.MatMul(transpose_b=True)
-dense_bias_add = P.BiasAdd()
-dense_reshape = P.Reshape()
 dense_shape_op = P.Shape()
 use_graceful_exit = False
-
-_BIAS_ADDS = {name: P.BiasAdd(data_format=name) for name in ("NCHW", "NHWC")}
-
-
-def _bias_add_of(self: Any) -> Any:
-    """Adds the bias to the channels, wherever they stand."""
-    return _BIAS_ADDS["NHWC" if self.data_format == "NHWC" else "NCHW"]
-
-
-conv_bias_add = property(_bias_add_of)
 
 
 def group_norm_output(self: Any, x: Any) -> Any:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import re
 import types
 from typing import Any
@@ -133,7 +134,21 @@ def _class_of(name: str) -> Any:
         return plain(name, find(_SAME[words]))
     stem = _IRREGULAR.get(name) or _KINDS.sub("", name)
     function = getattr(ops, words, None) or _letters().get(stem.replace("_", "").lower())
-    return plain(name, function) if callable(function) else None
+    return plain(name, _by_position(function)) if callable(function) else None
+
+
+def _by_position(function: Any) -> Any:
+    """A function that takes by position, too, what it takes by keyword only: generated classes have no keywords."""
+    named = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    count = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in inspect.signature(function).parameters.values())
+    if not named:
+        return function
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*args[:count], **dict(zip(named, args[count:])), **kwargs)
+
+    return call
 
 
 @functools.cache

@@ -11,7 +11,7 @@ _NAMES: dict[str, str] = {
     "set_seed": "random", "get_seed": "random", "Generator": "random", "default_generator": "random", "manual_seed": "random",
     "RowTensor": "sparse", "RowTensorInner": "sparse", "SparseTensor": "sparse", "COOTensor": "sparse", "CSRTensor": "sparse",
     "dump": "dump", "set_dump": "dump", "Symbol": "symbol", "tensor": "tensor",
-    "recompute": "autograd", "_Function": "autograd", "no_inline": "api", "set_recursion_limit": "api",
+    "recompute": "recomputation", "_Function": "autograd", "no_inline": "api", "set_recursion_limit": "api",
 }  # fmt: skip
 _DTYPES = (
     "int8", "byte", "int16", "short", "int32", "intc", "int64", "intp", "uint8", "ubyte", "uint16", "ushort", "uint32", "uintc",

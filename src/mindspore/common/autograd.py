@@ -1,14 +1,11 @@
-"""Eager gradients under the user's control: custom functions, switching recording off, recomputation."""
+"""Eager gradients under the user's control: custom functions, switching recording off, what is kept for the backward pass."""
 
 from __future__ import annotations
 
-import contextlib
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-from mindspore.common.random import get_rng_state, set_rng_state
-from mindspore.common.tensor import Tensor
 from mindspore.compiler import parse
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.elementwise import StopGradient
@@ -224,61 +221,6 @@ def _trace_function(cls: type[_Function], args: tuple, kwargs: dict) -> Any:
     return with_parts(out, parts) if isinstance(out, (tuple, list)) else parts[0]
 
 
-def recompute(block: Any, *args: Any, use_reentrant: bool = True, output_recompute: bool = False, early_stop: bool = True,
-              context_fn: Any = None, **kwargs: Any) -> Any:  # fmt: skip
-    """Run `block(*args)` without keeping its intermediate results; the backward pass computes them again.
-
-    Examples:
-        >>> print(ms.recompute(nn.ReLU(), Tensor([-1.0, 2.0])))
-        [0. 2.]
-    """
-    if not callable(block):
-        raise TypeError(f"For 'recompute', 'block' must be a Cell or function, but got {type(block).__name__}.")
-    if ACTIVE.builder is not None:
-        with ACTIVE.builder.recomputed():
-            return parse.call(block, args, kwargs)
-    if not ACTIVE.tapes:
-        return block(*args, **kwargs)
-    from mindspore.common.gradient import Derivative
-
-    weights = tuple(block.trainable_params()) if hasattr(block, "trainable_params") else ()
-    state = tuple(block.get_parameters()) if hasattr(block, "get_parameters") else ()
-    random_state = get_rng_state()
-    places = tuple(i for i, a in enumerate(args) if isinstance(a, Tensor))
-    call = tapes.Call((*(args[i] for i in places), *weights))
-    with tapes.paused():
-        out = block(*args, **kwargs)
-
-    def bprop(*parts: Any) -> tuple:
-        *inputs, _, dout = parts
-        full = list(args)
-        for i, value in zip(places, inputs):
-            full[i] = value
-        back = Derivative(block, places, weights or None, sens=True)
-        with _repeating(random_state, state):
-            result = back(*full, dout, **kwargs)
-        grads, weight_grads = result if weights else (result, ())
-        return (*grads, *weight_grads)
-
-    return call.finish(bprop, "recompute", out)
-
-
-@contextlib.contextmanager
-def _repeating(random_state: Any, state: tuple) -> Iterator[None]:
-    """Draw the random numbers that were drawn before; afterwards go on where we were, with the parameters as they were."""
-    current, saved = get_rng_state(), ACTIVE.recomputing
-    kept = [p._data for p in state]  # running statistics must not move twice
-    set_rng_state(random_state)
-    ACTIVE.recomputing = True
-    try:
-        yield
-    finally:
-        ACTIVE.recomputing = saved
-        set_rng_state(current)
-        for p, data in zip(state, kept):
-            p._data = data
-
-
 class saved_tensors_hooks:
     """Say, as a context or a decorator, what is kept for the gradient in the place of tensors: on disk, in fewer bits …
 
@@ -319,4 +261,4 @@ class saved_tensors_hooks:
 
 
 register_saved_tensors_hooks = saved_tensors_hooks
-__all__ = ["_Function", "_enable_grad", "_no_grad", "_set_grad_enabled", "recompute", "saved_tensors_hooks"]
+__all__ = ["_Function", "_enable_grad", "_no_grad", "_set_grad_enabled", "saved_tensors_hooks"]

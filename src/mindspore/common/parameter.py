@@ -42,12 +42,17 @@ class ParamInfo:
         self.key = next(_keys)
         self.obj: Any = None
         self.is_pipeline_shared_param = False
+        self.follows: tuple[int, tuple[int, ...]] | None = None  # see `follow`
 
     def clone(self) -> ParamInfo:
         twin = ParamInfo()
         twin.__dict__.update(self.__dict__)
         twin.key = next(_keys)
         return twin
+
+    def follow(self, weight: ParamInfo, dims: Iterable[int]) -> None:
+        """Say that this is a state of `weight`, of which it has these dimensions: over devices both are cut alike."""
+        self.follows = weight.key, tuple(dims)
 
 
 class Parameter(Tensor):
@@ -204,6 +209,7 @@ class Parameter(Tensor):
         twin.__dict__.update(self.__dict__)
         twin.param_info = self.param_info.clone()
         twin.param_info.obj = twin
+        twin.param_info.follow(self.param_info, range(self.ndim))
         return twin
 
     def copy(self) -> Parameter:
@@ -249,6 +255,14 @@ class Parameter(Tensor):
     __hash__ = Tensor.__hash__
 
 
+def require_own_names(what: str, parameters: Iterable[Parameter]) -> None:
+    """Refuse two Parameters of one name: in a checkpoint one of them would be lost."""
+    named: dict[str, Parameter] = {}
+    for parameter in parameters:
+        if named.setdefault(parameter.name, parameter) is not parameter:
+            raise ValueError(f"{what} has two Parameters called '{parameter.name}': its name '{parameter.name}' already exists.")
+
+
 class ParameterTuple(tuple):
     """An immutable list of parameters with unique names.
 
@@ -262,19 +276,12 @@ class ParameterTuple(tuple):
         if isinstance(iterable, Tensor):
             raise TypeError(f"ParameterTuple needs an iterable of Parameters, but got {iterable!r}.")
         data = tuple(iterable)
-        names: set[str] = set()
-        seen: set[int] = set()
         for index, item in enumerate(data):
             if not isinstance(item, Parameter):
                 raise TypeError(
                     f"ParameterTuple may hold Parameters only, but element {index} is {type(item).__name__}."
                 )
-            if id(item) in seen:
-                continue
-            seen.add(id(item))
-            if item.name in names:
-                raise ValueError(f"ParameterTuple has two Parameters called '{item.name}': its name '{item.name}' already exists.")
-            names.add(item.name)
+        require_own_names("ParameterTuple", data)
         return super().__new__(cls, data)
 
     def clone(self, prefix: str, init: Any = "same") -> ParameterTuple:

@@ -97,8 +97,11 @@ default_generator: Generator = _contexts.DEFAULT.streams.default
 
 
 def _streams() -> Streams:
-    """Those that the current context uses."""
-    return _contexts.current().streams
+    """Those that the current context uses. One that was made before this module was loaded has none yet: it shares the default's."""
+    here = _contexts.current()
+    if here.streams is None:
+        here.use_streams(_contexts.DEFAULT.streams)
+    return here.streams
 
 
 def _own_streams() -> Streams:
@@ -107,7 +110,7 @@ def _own_streams() -> Streams:
     if here.is_local and not here.owns_streams:
         here.use_streams(Streams())
         here.owns_streams = True
-    return here.streams
+    return _streams()
 
 
 def next_key(seed: int | None = None, generator: Generator | None = None) -> Tensor:

@@ -39,6 +39,16 @@ class Symbol:
         """The least size that it may stand for."""
         return self.remainder + self.divisor * max(0, -((self.remainder - max(self.min, 1)) // self.divisor))
 
+    def problem(self, size: int) -> str:
+        """What a size must be to be one that this may stand for; "" if it is."""
+        if size < self.min:
+            return f"must be at least {self.min}"
+        if self.max and size > self.max:
+            return f"must be at most {self.max}"
+        if size % self.divisor != self.remainder:
+            return f"must be {self.divisor} * N + {self.remainder}"
+        return ""
+
     def to_dict(self) -> dict[str, Any]:
         """What differs from nothing being known."""
         found: dict[str, Any] = {}

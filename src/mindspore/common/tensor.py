@@ -28,6 +28,7 @@ from mindspore.prims.hooks import GradientHook
 from mindspore.prims.primitive import _Dispatch
 from mindspore.prims.symbolic import python_number, unknown_value
 from mindspore.prims.values import SizeUnknownError, TensorBase, ValueUnknownError
+from mindspore.prims.views import link
 from mindspore.runtime import devices, tensor_hooks
 
 if TYPE_CHECKING:
@@ -170,8 +171,10 @@ class Tensor(TensorBase):
             sizes = tuple(-1 if d is None or isinstance(d, Symbol) else d for d in dims)
             examples = tuple(d.least if isinstance(d, Symbol) else 1 if d in (None, -1) else d for d in dims)
             self._data = np.zeros(examples, mstype.to_dtype(dtype).np)
-            if -1 in sizes:
-                self.__dict__["_dynamic_shape"] = sizes
+            if shape is None:
+                self.__dict__["_declared_shape"] = None  # of any rank
+            elif -1 in sizes:
+                self.__dict__["_dynamic_shape"], self.__dict__["_declared_shape"] = sizes, dims
             return
         if (isinstance(input_data, TensorBase) and input_data._node is not None) or _has_symbolic(input_data):
             made = _stack_symbolic(input_data, dtype)
@@ -272,7 +275,7 @@ class Tensor(TensorBase):
             >>> Tensor([[1.0, 2.0]]).T.shape
             (2, 1)
         """
-        return _arrays.Transpose()(self, tuple(reversed(range(self.ndim))))
+        return link(_arrays.Transpose()(self, tuple(reversed(range(self.ndim)))), self, lambda base: base.T)
 
     @property
     def has_init(self) -> bool:
@@ -402,18 +405,19 @@ class Tensor(TensorBase):
             self._data = array
         return self
 
-    def set_dtype(self, dtype: Any) -> Tensor:
-        """Change the element type of this tensor in place.
+    def set_dtype(self, dtype: Any) -> Any:
+        """Change the element type of this tensor in place; the type.
 
         Examples:
             >>> x = Tensor([1.7])
-            >>> print(x.set_dtype(ms.int32))
-            [1]
+            >>> print(x.set_dtype(ms.int32), x)
+            Int32 [1]
         """
         if self._node is not None:
             raise unknown_value("set_dtype()", self)
-        self._data = devices.on_host(self._data).astype(mstype.to_dtype(dtype).np)
-        return self
+        wanted = mstype.to_dtype(dtype)
+        self._data = devices.on_host(self._data).astype(wanted.np)
+        return wanted
 
     def assign_value(self, value: Any) -> Tensor:
         """Replace the data by that of another tensor of the same shape.
@@ -496,8 +500,11 @@ class Tensor(TensorBase):
 
     # -- Python protocol ------------------------------------------------------------------------------------------
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        """For `np.asarray` and `np.array`; the latter asks for a copy, which must not share memory with the tensor."""
         array = self.asnumpy()
-        return array if dtype is None else array.astype(dtype)
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
 
     def __repr__(self) -> str:
         if self._node is not None:

@@ -1,15 +1,23 @@
-"""Encrypted model files: a run of AES blocks (see `mindspore._base.aes`), each of up to 64 MB."""
+"""Encrypted model files: a run of blocks (see `mindspore._base.ciphers`), each of up to 64 MB."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from mindspore._base.aes import BLOCK, MODES, WrongKeyError, decrypt_block, encrypt_block, is_encrypted
+from mindspore._base.ciphers import (
+    BLOCK,
+    MODES,
+    WrongKeyError,
+    check_key_size,
+    decrypt_block,
+    encrypt_block,
+    is_encrypted,
+)
 
 
 def check_key(owner: str, name: str, key: Any, mode: Any, mode_name: str) -> None:
-    """TypeError or ValueError unless `key` is None, or an AES key with a known mode."""
+    """TypeError or ValueError unless `key` is None, or a key of a known mode."""
     if not isinstance(mode, str):
         raise TypeError(f"For '{owner}', '{mode_name}' must be a string, but got {type(mode).__name__}.")
     if mode not in MODES:
@@ -18,8 +26,7 @@ def check_key(owner: str, name: str, key: Any, mode: Any, mode_name: str) -> Non
         return
     if not isinstance(key, bytes):
         raise TypeError(f"For '{owner}', '{name}' must be bytes, but got {type(key).__name__}.")
-    if len(key) not in (16, 24, 32):
-        raise ValueError(f"For '{owner}', '{name}' must have 16, 24 or 32 bytes, but got {len(key)}.")
+    check_key_size(owner, name, key, mode)
 
 
 def encrypt(data: bytes | memoryview, key: bytes, mode: str = "AES-GCM") -> Iterator[bytes]:

@@ -17,7 +17,9 @@ from mindspore.ops.arguments import (
     static_ints,
     to_float,
 )
+from mindspore.ops.elementwise import scaled
 from mindspore.ops.gather_scatter import added_along, scatter_along
+from mindspore.ops.random import choices
 from mindspore.prims import elementwise as ew
 from mindspore.prims import random as rnd
 from mindspore.prims import values
@@ -274,7 +276,7 @@ def add(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
         >>> print(mint.add(Tensor([1.0, 2.0]), Tensor([10.0, 20.0]), alpha=0.5))
         [ 6. 12.]
     """
-    return ew.Add()(input, other if values.is_number(alpha) and alpha == 1 else ew.Mul()(other, alpha))
+    return ew.Add()(input, scaled("add", input, other, alpha))
 
 
 def sub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
@@ -324,6 +326,8 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
         >>> mint.bmm(Tensor([[[1.0, 2.0]]]), Tensor([[[3.0], [4.0]]])).tolist()
         [[[11.0]]]
     """
+    for name, x in (("input", input), ("mat2", mat2)):
+        require_rank("bmm", name, x, 3, 3)
     return F.bmm(input, mat2)
 
 
@@ -612,4 +616,4 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
         >>> print(mint.multinomial(Tensor([0.0, 1.0, 0.0]), 3, True))
         [1 1 1]
     """
-    return F.multinomial(input, num_samples, replacement)
+    return cast(choices(input, num_samples, replacement, next_key(None, generator)), mstype.int64)

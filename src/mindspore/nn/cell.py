@@ -13,14 +13,17 @@ from typing import Any
 from mindspore import context
 from mindspore._base import dtype as mstype
 from mindspore._base.recursion import deep_recursion
-from mindspore.common import autograd, memory_report
+from mindspore.common import memory_report, recomputation
 from mindspore.common.api import CompiledFunction
 from mindspore.common.changes import note_change
-from mindspore.common.parameter import Parameter, ParameterTuple
+from mindspore.common.executors import _cell_graph_executor
+from mindspore.common.parameter import Parameter, ParameterTuple, require_own_names
 from mindspore.common.tensor import Tensor
 from mindspore.compiler import parse
+from mindspore.nn import declared_inputs
 from mindspore.nn.cell_hooks import HookMixin
 from mindspore.nn.cell_state import Registry, StateMixin, _Buffer
+from mindspore.prims import checks
 from mindspore.prims import values as prim_values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.checks import UnfitError
@@ -61,6 +64,7 @@ class Cell(HookMixin, StateMixin):
     """
 
     _jit_options: dict | None = None  # of `jit`, if that was applied to the cell or its class
+    _recompute_options = recomputation.RecomputeOptions()
 
     def __init__(self, auto_prefix: bool = True, flags: dict | None = None):
         put = self.__dict__.__setitem__
@@ -127,6 +131,10 @@ class Cell(HookMixin, StateMixin):
             self._need_init("_Buffer", name)
             self._forget(name, keep="_buffers")
             self.register_buffer(name, value, value.persistent)
+        elif isinstance(value, (list, tuple)) and value and all(isinstance(item, Parameter) for item in value):
+            others = [item for key, kept in store.items() if key != name and isinstance(kept, (list, tuple)) for item in kept]
+            require_own_names("The cell", [item for item in (*others, *value) if isinstance(item, Parameter)])
+            object.__setattr__(self, name, value)
         elif "_params" in store and name in store["_params"]:
             self._assign_parameter(name, value)
         elif "_cells" in store and name in store["_cells"]:
@@ -205,7 +213,7 @@ class Cell(HookMixin, StateMixin):
         if type(self).construct is Cell.construct:
             self.construct()
         if self._flags.get("recompute") and ACTIVE.tapes and not ACTIVE.recomputing:
-            return autograd.recompute(self, *args, **kwargs)
+            return recomputation.run(self, args, kwargs, self._recompute_options)
         if ACTIVE.depth == DEEP:
             return self._call_deep(args, kwargs)
         if ACTIVE.depth == 0 and ACTIVE.steps is not None:
@@ -292,6 +300,10 @@ class Cell(HookMixin, StateMixin):
             >>> nn.Dense(2, 3).compile_and_run(ops.ones((1, 2))).shape
             (1, 3)
         """
+        if self._dynamic_inputs:
+            declared_inputs.check(self._dynamic_inputs, self.construct, args, kwargs)
+        if context.cuts_graphs():  # libraries that look at layouts watch the executor, through which official calls compile
+            _cell_graph_executor.compile(self, *args, **kwargs)
         return self._compiled_function()(*args, **kwargs)
 
     def _compiled_function(self) -> CompiledFunction:
@@ -621,10 +633,19 @@ class Cell(HookMixin, StateMixin):
         """
         return self._flags
 
-    def recompute(self, **kwargs: Any) -> Cell:
+    def recompute(
+        self,
+        *,
+        use_reentrant: bool = True,
+        output_recompute: bool = False,
+        early_stop: bool = True,
+        context_fn: Callable[[], tuple] | None = None,
+        **kwargs: Any,
+    ) -> Cell:
         """Compute this cell again in the backward pass instead of keeping its intermediate results.
 
-        Less memory for more computing: mark the blocks of a deep network, not the network as a whole.
+        Less memory for more computing: mark the blocks of a deep network, not the network as a whole. The options are those of
+        `mindspore.recompute`; a cell within one that is marked already follows that one.
 
         Examples:
             >>> from mindspore import nn
@@ -635,8 +656,11 @@ class Cell(HookMixin, StateMixin):
         for option in kwargs:
             if option not in _RECOMPUTE_OPTIONS:
                 raise ValueError(f"For 'recompute', the options are {_RECOMPUTE_OPTIONS}, but got {option!r}.")
+            checks.boolean("recompute", option, kwargs[option])
+        options = recomputation.RecomputeOptions(use_reentrant, output_recompute, early_stop, context_fn).checked()
         for _, cell in self.cells_and_names():
             cell._flags["recompute"] = True
+            cell.__dict__["_recompute_options"] = options
             cell.__dict__["_scope"] = _RECOMPUTED + (cell._scope or "").removeprefix(_RECOMPUTED)
         note_change()
         return self
@@ -706,7 +730,9 @@ class Cell(HookMixin, StateMixin):
         return self
 
     def set_param_ps(self, recurse: bool = True, init_in_server: bool = False) -> None:
-        """Keep the parameters on a parameter server.
+        """Mark the parameters for a parameter server, as scripts of older versions do; every process trains them all the same.
+
+        Tables of embedding vectors are kept on servers by `mindspore.parallel.ServedTable`.
 
         Examples:
             >>> nn.Dense(2, 1).set_param_ps() is None
@@ -716,7 +742,7 @@ class Cell(HookMixin, StateMixin):
             param.set_param_ps(init_in_server)
 
     def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:
-        """Declare inputs, perhaps with unknown dimensions (`Tensor(shape=[None, 3], dtype=…)`).
+        """Declare inputs, perhaps with unknown dimensions (`Tensor(shape=[None, 3], dtype=…)`); compiled calls are held to it.
 
         Examples:
             >>> import mindspore as ms
@@ -726,9 +752,7 @@ class Cell(HookMixin, StateMixin):
             >>> net(Tensor([[-1.0, 2.0]])).tolist()
             [[0.0, 2.0]]
         """
-        if inputs and kwargs:
-            raise ValueError("For 'set_inputs', give the inputs either by position or by name, not both.")
-        self.__dict__["_dynamic_inputs"] = kwargs or inputs
+        self.__dict__["_dynamic_inputs"] = declared_inputs.declared(self.construct, inputs, kwargs, context.graph_mode())
 
     def get_inputs(self) -> Any:
         """The inputs set by `set_inputs`.

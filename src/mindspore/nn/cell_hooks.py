@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from mindspore.common.changes import note_change
 from mindspore.common.compiled import CompiledFunction
-from mindspore.prims.hooks import GradientHook
+from mindspore.prims.hooks import GradientHook, all_replaced
+from mindspore.prims.structure import with_parts
 from mindspore.prims.values import TensorBase
 
 if TYPE_CHECKING:
@@ -154,21 +155,17 @@ class BackwardHooks:
     def watch_output(self, out: Any) -> Any:
         if isinstance(out, TensorBase):
             return GradientHook(self._on_outputs)(out)[0]
-        if isinstance(out, tuple) and all(isinstance(o, TensorBase) for o in out):
-            return GradientHook(self._on_outputs)(*out)
+        if isinstance(out, (tuple, list)) and out and all(isinstance(o, TensorBase) for o in out):
+            return with_parts(out, list(GradientHook(self._on_outputs)(*out)))
         return out
 
     def _on_outputs(self, grads: tuple) -> tuple:
         for hook, _ in list(self.cell._backward_pre_hooks.values()):
-            result = hook(self.cell, grads)
-            if result is not None:
-                grads = result if isinstance(result, tuple) else (result,)
+            grads = all_replaced(grads, hook(self.cell, grads))
         self.grad_output = grads
         return grads
 
     def _on_inputs(self, grads: tuple) -> tuple:
         for hook, _ in list(self.cell._backward_hooks.values()):
-            result = hook(self.cell, grads, self.grad_output)
-            if result is not None:
-                grads = result if isinstance(result, tuple) else (result,)
+            grads = all_replaced(grads, hook(self.cell, grads, self.grad_output))
         return grads

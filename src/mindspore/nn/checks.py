@@ -23,13 +23,13 @@ def number(owner: str, name: str, value: Any) -> float:
 
 
 def non_negative(owner: str, name: str, value: Any) -> float:
-    if number(owner, name, value) < 0:
+    if not number(owner, name, value) >= 0:  # nor NaN
         raise ValueError(f"For '{owner}', the '{name}' must be float and must >= 0, but got '{value}'.")
     return value
 
 
 def positive(owner: str, name: str, value: Any) -> float:
-    if number(owner, name, value) <= 0:
+    if not number(owner, name, value) > 0:
         raise ValueError(f"For '{owner}', the '{name}' must be float and must > 0, but got '{value}'.")
     return value
 
@@ -60,9 +60,11 @@ def rank(owner: str, x: Tensor, *allowed: int) -> None:
 # Rates and coefficients are floats and must be given as floats: an int in their place is nearly always a mistake
 # (a step count where a rate belongs), so it is refused instead of converted.
 def real(owner: str, name: str, value: Any) -> float:
-    """A Python float."""
+    """A Python float that is a number."""
     if not isinstance(value, float):
         raise TypeError(f"For '{owner}', the type of '{name}' must be float, but got {type(value).__name__}.")
+    if value != value:
+        raise ValueError(f"For '{owner}', '{name}' must be a number, but got {value}.")
     return value
 
 

@@ -1043,14 +1043,16 @@ def norm(x: ArrayLike, ord: Any = None, axis: int | tuple[int, ...] | None = Non
     return F.norm(to_float(tensor(x)), ord, axis, keepdims)
 
 
-def trapz(y: ArrayLike, x: ArrayLike | None = None, dx: float = 1.0, axis: int = -1) -> Tensor:
+def trapz(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1) -> Tensor:
     """The integral by the trapezoid rule.
 
     Examples:
         >>> print(mnp.trapz(mnp.array([1.0, 2.0, 4.0]), dx=2.0))
         9.0
     """
-    return F.trapz(tensor(y), None if x is None else tensor(x), dx=dx, dim=axis)
+    if x is None:
+        return F.trapz(tensor(y), dim=axis) * dx
+    return F.trapz(tensor(y), tensor(x), dim=axis)
 
 
 def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Tensor:

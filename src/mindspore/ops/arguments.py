@@ -65,6 +65,13 @@ def require_operands(op: str, **given: Any) -> None:
             raise wrong_call(op, name, value, "a Tensor or a number")
 
 
+def refuse_given(op: str, **given: Any) -> None:
+    """Arguments that other devices know and that would change the result: refused, not ignored. None, False, 0: not given."""
+    for name, value in given.items():
+        if isinstance(value, TensorBase) or value:
+            raise ValueError(f"For '{op}', '{name}' is not supported here, but got {checks.describe(value)}: leave it out.")
+
+
 def require_numbers(op: str, **given: Any) -> None:
     """Every setting must be a number (or a tensor that holds one)."""
     for name, value in given.items():

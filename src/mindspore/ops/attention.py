@@ -12,6 +12,7 @@ from mindspore.common.random import next_key
 from mindspore.common.tensor import Tensor
 from mindspore.ops.arguments import (
     cast,
+    refuse_given,
     require_float,
     require_operands,
     require_rank,
@@ -196,6 +197,7 @@ def flash_attention_score(
         >>> ops.flash_attention_score(x, x, x, head_num=2, input_layout="BNSD").shape
         (1, 2, 4, 8)
     """
+    refuse_given("flash_attention_score", padding_mask=padding_mask, prefix=prefix)
     return flash_attention(
         query, key, value, head_num, real_shift, drop_mask, attn_mask, actual_seq_qlen, actual_seq_kvlen, keep_prob,
         scalar_value, pre_tokens, next_tokens, input_layout, sparse_mode,
@@ -296,6 +298,9 @@ def prompt_flash_attention(
     """
     if any(v is not None for v in (deq_scale1, quant_scale1, deq_scale2, quant_scale2, quant_offset2)):
         raise ValueError("For 'prompt_flash_attention', quantised inputs are not supported.")
+    refuse_given(
+        "prompt_flash_attention", actual_seq_lengths=actual_seq_lengths, actual_seq_lengths_kv=actual_seq_lengths_kv
+    )
     reach = next_tokens if attn_mask is None else 2147483647
     return flash_attention_score(
         query, key, value, num_heads, real_shift=pse_shift, attn_mask=attn_mask, scalar_value=scale_value,
@@ -318,6 +323,7 @@ def speed_fusion_attention(
         >>> ops.speed_fusion_attention(x, x, x, 2, "BSH")[0].shape
         (1, 4, 8)
     """
+    refuse_given("speed_fusion_attention", pse_type=pse_type - 1, q_start_idx=q_start_idx, kv_start_idx=kv_start_idx)
     out = flash_attention_score(
         query, key, value, head_num, pse, None, padding_mask, atten_mask, prefix, actual_seq_qlen, actual_seq_kvlen,
         keep_prob, scale, pre_tokens, next_tokens, inner_precise, input_layout, sparse_mode,
@@ -424,6 +430,7 @@ def multi_head_attention_forward(
     if bias_k is not None:
         k, v = (Concat(0)((x, BroadcastTo((1, batch, x.shape[-1]))(b))) for x, b in ((k, bias_k), (v, bias_v)))
     q, k, v = (_split_heads(x, num_heads) for x in (q, k, v))
+    k, v = (_static_heads(x, s, num_heads) for x, s in ((k, static_k), (v, static_v)))
     if add_zero_attn:
         zeros = [from_array(np.zeros((*x.shape[:2], 1, x.shape[-1]), x.dtype.np)) for x in (k, v)]
         k, v = (Concat(2)((x, z)) for x, z in zip((k, v), zeros))
@@ -449,6 +456,20 @@ def _split_heads(x: Tensor, heads: int) -> Any:
     """(length, batch, size) to (batch, heads, length, size / heads)."""
     length, batch, width = x.shape
     return Transpose()(Reshape()(x, (length, batch, heads, width // heads)), (1, 2, 0, 3))
+
+
+def _static_heads(x: Tensor, static: Any, heads: int) -> Any:
+    """`static`, (batch * heads, length, size / heads), in the place of keys or values, where there is one."""
+    if static is None:
+        return x
+    batch, _, _, depth = x.shape
+    require_rank("multi_head_attention_forward", "static_k and static_v", static, 3, 3)
+    if static.shape[0] != batch * heads or static.shape[2] != depth:
+        raise ValueError(
+            f"For 'multi_head_attention_forward', 'static_k' and 'static_v' must have the shape ({batch * heads}, length, "
+            f"{depth}), but got {static.shape}."
+        )
+    return Reshape()(static, (batch, heads, static.shape[1], depth))
 
 
 def _join_heads(x: Tensor, weight: Tensor, bias: Tensor) -> Any:

@@ -26,6 +26,8 @@ class Composition(Primitive):
     #: which dimensions strategies may cut, where what it is made of does not tell: a letter for each dimension of each tensor,
     #: equal ones are cut alike; "." is not cut, "*" as the operations allow
     cuts: str = ""
+    #: whether a strategy may cut what one of the operations needs whole: it is brought together there
+    brings_together = False
     #: positions and names of arguments that must be tensors
     tensors: tuple[tuple[int, str], ...] = ()
 
@@ -41,7 +43,13 @@ class Composition(Primitive):
         """Compose with the tensors among the arguments laid out as the strategy says, and so the results."""
         strategy = self.attrs["in_strategy"]
         self._check_cuts(strategy)
-        whole = (strategy, entries_for((*args, *kwargs.values())))
+        entries = entries_for((*args, *kwargs.values()))
+        if self.brings_together and any(strategy[entries:]):  # else the operations inside refuse it
+            raise RuntimeError(
+                f"For '{self.name}', the strategy {strategy} is invalid: it has {len(strategy)} entries, but there are {entries} tensors "
+                "among the inputs."
+            )
+        whole = () if self.brings_together else (strategy, entries)
         args, taken = constrained(self.name, args, strategy, *whole)
         if len(strategy) > taken:
             kwargs = dict(zip(kwargs, constrained(self.name, tuple(kwargs.values()), strategy[taken:], *whole)[0]))

@@ -284,7 +284,7 @@ def vander(x: Tensor, N: int | None = None) -> Tensor:
 
 
 # -- diagonals ------------------------------------------------------------------------------------------------------
-def diag(input: Tensor, diagonal_offset: int = 0) -> Tensor:
+def diag(input: Tensor) -> Tensor:
     """A tensor with the input on its diagonal: rank k becomes rank 2k.
 
     Examples:

@@ -8,13 +8,13 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.arguments import cast, require_rank, require_tensor, require_tensors
+from mindspore.ops.arguments import cast, require_rank, require_tensors
 from mindspore.ops.loss import check_reduction
 from mindspore.prims import checks
 from mindspore.prims import elementwise as _ew
 from mindspore.prims.arrays import Concat, ExpandDims, GetItem, Stack
 from mindspore.prims.broadcasting import ReduceSum, Reshape
-from mindspore.prims.ctc import CTC
+from mindspore.prims.ctc import CTC, CTCAlignments
 from mindspore.prims.reduction import ReduceMean
 from mindspore.prims.requirements import demand_between, demand_labels
 from mindspore.prims.setting_types import setting_types
@@ -29,7 +29,8 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """CTC loss of log-probabilities (T, N, C) or (T, C), and the alignment's gradient by them.
+    """CTC loss of log-probabilities (T, N, C) or (T, C), and the logarithms (N, T, 2S+1) of the probabilities of all that leads
+    to a symbol of the target, or a blank beside one, at a time.
 
     `targets` has the shape (N, S), (S,) without a batch, or is the concatenation of all targets.
 
@@ -40,26 +41,36 @@ def ctc_loss(
         >>> print(loss)
         [2.3671236]
     """
+    given = _batched(log_probs, targets, input_lengths, target_lengths)
+    return ctc_losses(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity), CTCAlignments(blank)(*given)
+
+
+def ctc_losses(
+    log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor, blank: int, reduction: str, zero_infinity: bool
+) -> Tensor:
+    """The first result of `ctc_loss`, for those who do not need the other."""
     checks.integer("ctc_loss", "blank", blank)
-    require_rank("ctc_loss", "log_probs", log_probs, 2, 3)
-    require_tensors("ctc_loss", targets=targets, input_lengths=input_lengths, target_lengths=target_lengths)
-    require_tensor("ctc_loss", "log_probs", log_probs)
     check_reduction("ctc_loss", reduction)
-    batched = log_probs.ndim == 3
-    x = log_probs if batched else Reshape()(log_probs, (log_probs.shape[0], 1, log_probs.shape[1]))
-    lengths = [_lengths(v, x.shape[1]) for v in (input_lengths, target_lengths)]
-    labels = targets if targets.ndim == 2 else _rows(targets, target_lengths, x.shape[1])
-    check_labelling("ctc_loss", x.shape, labels, *lengths)
-    losses, alignment = CTC(blank)(x, labels, *lengths)
+    given = _batched(log_probs, targets, input_lengths, target_lengths)
+    losses, _ = CTC(blank)(*given)
     if zero_infinity:
         losses = _ew.Select()(_ew.IsInf()(losses), _ew.zeros_like(losses), losses)
     if reduction == "mean":
-        losses = ReduceMean()(losses / _ew.Maximum()(cast(lengths[1], x.dtype), 1.0), ())
-    elif reduction == "sum":
-        losses = ReduceSum()(losses, ())
-    elif not batched:
-        losses = Reshape()(losses, ())
-    return losses, alignment
+        return ReduceMean()(losses / _ew.Maximum()(cast(given[3], losses.dtype), 1.0), ())
+    if reduction == "sum":
+        return ReduceSum()(losses, ())
+    return losses if log_probs.ndim == 3 else Reshape()(losses, ())
+
+
+def _batched(log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor) -> tuple:
+    """Checked arguments of the primitives: (T, N, C), (N, S) and lengths (N,)."""
+    require_rank("ctc_loss", "log_probs", log_probs, 2, 3)
+    require_tensors("ctc_loss", targets=targets, input_lengths=input_lengths, target_lengths=target_lengths)
+    x = log_probs if log_probs.ndim == 3 else Reshape()(log_probs, (log_probs.shape[0], 1, log_probs.shape[1]))
+    lengths = [_lengths(v, x.shape[1]) for v in (input_lengths, target_lengths)]
+    labels = targets if targets.ndim == 2 else _rows(targets, target_lengths, x.shape[1])
+    check_labelling("ctc_loss", x.shape, labels, *lengths)
+    return x, labels, *lengths
 
 
 def check_labelling(

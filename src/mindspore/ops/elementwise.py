@@ -192,7 +192,7 @@ bitwise_right_shift = binary(ew.RightShift, "bitwise_right_shift", """input >> o
     """)
 
 
-def remainder(input: Tensor, other: Any) -> Tensor:
+def remainder(input: Any, other: Any) -> Tensor:
     """The remainder of input / other with the sign of other.
 
     Examples:
@@ -209,11 +209,19 @@ def subtract(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
         >>> print(ops.subtract(Tensor([5.0, 7.0]), Tensor([1.0, 2.0]), alpha=3))
         [2. 1.]
     """
-    return ew.Sub()(input, other if _is_one(alpha) else ew.Mul()(other, alpha))
+    return ew.Sub()(input, scaled("subtract", input, other, alpha))
 
 
-def _is_one(value: object) -> bool:
-    return values.is_number(value) and value == 1
+def scaled(op: str, input: Any, other: Any, alpha: Any) -> Any:
+    """alpha * other, to be added to `input`: the factor alone does not change the type of the sum."""
+    if values.is_number(alpha) and alpha == 1:
+        return other
+    if isinstance(input, TensorBase) and isinstance(other, TensorBase) and values.is_number(alpha):
+        dtype = mstype.promote(input.dtype, other.dtype)
+        if isinstance(alpha, float) and dtype.kind not in "fc":
+            raise TypeError(f"For '{op}', 'alpha' must be an int for tensors of {input.dtype} and {other.dtype}, but got {alpha}.")
+        other = cast(other, dtype) if dtype.kind in "fc" else other
+    return ew.Mul()(other, alpha)
 
 
 def div(input: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
@@ -851,10 +859,18 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
         raise ValueError("For 'clamp', at least one of 'min' and 'max' must be given.")
     out = input
     if min is not None:
-        out = ew.Select()(ew.Less()(out, min), min, out)
+        out = ew.Select()(_beyond(ew.Less(), out, min), min, out)
     if max is not None:
-        out = ew.Select()(ew.Greater()(out, max), max, out)
+        out = ew.Select()(_beyond(ew.Greater(), out, max), max, out)
     return out
+
+
+def _beyond(compare: Any, x: Any, bound: Any) -> Any:
+    """Where elements are to take the value of a bound; one that is NaN makes everything NaN."""
+    beyond = compare(x, bound)
+    if isinstance(bound, TensorBase):
+        return ew.LogicalOr()(beyond, ew.NotEqual()(bound, bound)) if bound.dtype.kind == "f" else beyond
+    return ew.Equal()(x, x) if values.is_number(bound) and bound != bound else beyond
 
 
 def clip(input: Tensor, min: Any = None, max: Any = None) -> Any:
@@ -885,9 +901,7 @@ def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None
         out = ew.Minimum()(out, clip_value_max)
     if clip_value_min is not None:
         out = ew.Maximum()(out, clip_value_min)
-    if isinstance(x, Tensor) and x.dtype.kind in "iu" and out.dtype.kind == "f":
-        out = cast(out, x.dtype)  # bounds that are no integers leave integers what they are
-    return out
+    return cast(out, x.dtype) if isinstance(x, Tensor) else out  # the bounds decide no types
 
 
 # -- complex numbers ------------------------------------------------------------------------------------------------
@@ -966,4 +980,4 @@ def bias_add(input_x: Tensor, bias: Tensor) -> Tensor:
             f"For 'bias_add', 'bias' must be 1-D and as long as dimension 1 of 'input_x', but got {bias.shape} and "
             f"{input_x.shape}."
         )
-    return input_x + Reshape()(bias, (-1,) + (1,) * (input_x.ndim - 2))
+    return input_x + (bias if input_x.ndim == 2 else Reshape()(bias, (-1,) + (1,) * (input_x.ndim - 2)))

@@ -8,7 +8,7 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.arguments import at_least_single, cast, require_rank, require_tensor
+from mindspore.ops.arguments import at_least_single, cast, refuse_given, require_rank, require_tensor
 from mindspore.ops.gather_scatter import gather, gather_elements
 from mindspore.ops.product import matmul
 from mindspore.ops.sorting import argsort_stable, topk
@@ -250,6 +250,7 @@ def fused_add_topk_div(
     """
     if enable_expert_mapping:
         raise ValueError("For 'fused_add_topk_div', 'enable_expert_mapping' must be False.")
+    refuse_given("fused_add_topk_div", activate_type=activate_type, mapping_num=mapping_num, mapping_table=mapping_table)
     tokens, experts = x.shape
     shares = ew.Sigmoid()(cast(x, mstype.float32))
     choice = shares + cast(add_num, mstype.float32)
@@ -297,6 +298,10 @@ def grouped_matmul_v4(
     """
     if any(v is not None for v in (scale, offset, antiquant_scale, antiquant_offset, pre_token_scale)):
         raise ValueError("For 'grouped_matmul_v4', quantised inputs are not supported.")
+    refuse_given(
+        "grouped_matmul_v4", activation_input=activation_input, activation_quant_scale=activation_quant_scale,
+        activation_quant_offset=activation_quant_offset, act_type=act_type, output_dtype=output_dtype,
+    )  # fmt: skip
     return _grouped(x, weight, bias, group_list, split_item, group_list_type == 0, False, False)
 
 
@@ -371,6 +376,7 @@ def moe_distribute_dispatch(
     _one_process(op, ep_world_size, tp_world_size)
     if quant_mode or shared_expert_num:
         raise ValueError(f"For '{op}', quantised rows and shared experts are not supported.")
+    refuse_given(op, scales=scales, x_active_mask=x_active_mask)
     choices = expert_ids.shape[1]
     flat = Reshape()(expert_ids, (-1,))
     order, places = _order(flat)
@@ -403,6 +409,10 @@ def moe_distribute_combine(
         [1. 2.]
     """
     op = "moe_distribute_combine"
+    refuse_given(
+        op, x_active_mask=x_active_mask, activate_scale=activate_scale, weight_scale=weight_scale, group_list=group_list,
+        shared_expert_num=shared_expert_num, out_dtype=out_dtype, common_quant_mode=common_quant_mode,
+    )  # fmt: skip
     _token_choices(op, expand_x, expert_ids)
     if expert_scales.shape != expert_ids.shape:
         raise ValueError(

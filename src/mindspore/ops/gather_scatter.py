@@ -24,9 +24,10 @@ from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims import gather_scatter as gs
 from mindspore.prims.arrays import TENSOR_INDEX, Fill, GetItem, SetItem
-from mindspore.prims.broadcasting import BroadcastTo, Reshape
+from mindspore.prims.broadcasting import BroadcastTo, ReduceSum, Reshape
 from mindspore.prims.creation import Range
 from mindspore.prims.inplace import update
+from mindspore.prims.requirements import Within, demand
 from mindspore.prims.setting_types import setting_types
 from mindspore.prims.state import kept_by
 
@@ -378,11 +379,17 @@ def masked_scatter(input: Tensor, mask: Tensor, tensor: Tensor) -> Tensor:
     """
     require_tensors("masked_scatter", input=input, mask=mask, tensor=tensor)
     checks.dtype_in("masked_scatter", "mask", mask.dtype, "b")
-    shape = checks.broadcast("masked_scatter", input.shape, mask.shape)
+    shape = input.shape
+    if checks.broadcast("masked_scatter", shape, mask.shape) != shape:
+        raise ValueError(f"For 'masked_scatter', a mask of shape {mask.shape} does not fit an input of shape {shape}.")
     hold = BroadcastTo(shape)(mask) if mask.shape != shape else mask
     from mindspore.prims.scan import CumSum
 
     flat = cast(Reshape()(hold, (-1,)), mstype.int64)
+    enough, size = Within(0, tensor.size), tensor.size
+    demand(ReduceSum()(flat, ()), enough, lambda places: ValueError(
+        f"For 'masked_scatter', 'tensor' must have an element for each place where the mask holds, but got {size} for {int(places)}."
+    ))  # fmt: skip
     rank = ew.Minimum()(CumSum()(flat, 0) - flat, tensor.size - 1)
     dealt = Reshape()(gs.Gather()(Reshape()(tensor, (-1,)), rank, 0), shape)
     return ew.Select()(hold, cast(dealt, input.dtype), input)
@@ -724,10 +731,7 @@ def one_hot(indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axi
     indices = as_tensor(indices)
     if indices.dtype.kind not in "ui":
         raise TypeError(f"For 'one_hot', 'indices' must be of an integer type, but got {indices.dtype}.")
-    depth = values.static_value(depth)
-    if depth == -1:
-        depth = largest("one_hot", indices, -1) + 1
-    depth = checks.integer("one_hot", "depth", depth, 0)
+    depth = checks.integer("one_hot", "depth", values.static_value(depth), 0)
     at = normal_axis("one_hot", axis, indices.ndim + 1)
     from mindspore.prims.arrays import ExpandDims
 

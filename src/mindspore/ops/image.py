@@ -214,7 +214,7 @@ def grid_sample(
     points = (grid.shape[0], math.prod(grid.shape[1:-1]))
     positions = []
     for axis, n in enumerate(sizes):
-        coordinate = Reshape()(GetItem((..., rank - 1 - axis))(grid), points)
+        coordinate = _finite(Reshape()(GetItem((..., rank - 1 - axis))(grid), points))
         at = (coordinate + 1.0) * ((n - 1) / 2) if corners else ((coordinate + 1.0) * n - 1.0) * 0.5
         positions.append(at if mode == "bicubic" else _fold_back(at, n, padding_mode, corners))
     taps = [_taps(at, mode) for at in positions]
@@ -227,6 +227,12 @@ def grid_sample(
         part = _fetch(input, index, sizes, padding_mode, corners, mode) * ExpandDims()(weight, 1)
         total = part if total is None else total + part
     return Reshape()(total, (*input.shape[:2], *grid.shape[1:-1]))
+
+
+def _finite(at: Tensor) -> Any:
+    """Positions that integers can count: NaN lies outside on the left, as all that is very far there."""
+    far = float(2**14)
+    return _ew.Select()(_ew.Less()(_ew.Abs()(at), far), at, _ew.Select()(_ew.Greater()(at, 0), far, -far))
 
 
 def _fold_back(at: Tensor, n: int, padding_mode: str, corners: bool) -> Any:

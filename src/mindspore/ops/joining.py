@@ -422,7 +422,10 @@ def mirror_pad(input_x: Tensor, paddings: Any, mode: str) -> Tensor:
     require_rank("mirror_pad", "input_x", input_x, 1)
     require_tensors("mirror_pad", input_x=input_x)
     checks.one_of("mirror_pad", "mode", mode, ("REFLECT", "SYMMETRIC"))
-    return pad_pairs(input_x, values.static_value(paddings), mode.lower())
+    paddings = values.static_value(paddings)
+    if not isinstance(paddings, Tensor) and np.min(paddings, initial=0) < 0:
+        raise ValueError(f"For 'mirror_pad', 'paddings' must not be negative, but got {paddings}.")
+    return pad_pairs(input_x, paddings, mode.lower())
 
 
 def padding(x: Tensor, pad_dim_size: int = 8) -> Tensor:

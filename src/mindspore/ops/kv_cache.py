@@ -8,7 +8,7 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.arguments import cast, static_ints
+from mindspore.ops.arguments import cast, refuse_given, static_ints
 from mindspore.ops.attention import (
     additive_mask,
     attend_by_groups,
@@ -119,6 +119,7 @@ def incre_flash_attention(
         >>> ops.incre_flash_attention(query, [past], [past], num_heads=2).shape
         (1, 1, 8)
     """
+    refuse_given("incre_flash_attention", kv_padding_size=kv_padding_size)
     quantised = (dequant_scale1, quant_scale1, dequant_scale2, quant_scale2, quant_offset2, antiquant_scale)
     if any(v is not None for v in (*quantised, antiquant_offset)):
         raise ValueError("For 'incre_flash_attention', quantised inputs are not supported.")
@@ -168,6 +169,9 @@ def fused_infer_attention_score(
             num_key_value_heads=num_key_value_heads,
         )  # fmt: skip
     else:
+        refuse_given(
+            "fused_infer_attention_score", actual_seq_lengths=actual_seq_lengths, actual_seq_lengths_kv=actual_seq_lengths_kv
+        )
         out = flash_attention_score(
             query, keys, values, num_heads, real_shift=pse_shift, attn_mask=atten_mask, scalar_value=scale,
             pre_tokens=pre_tokens, next_tokens=next_tokens, input_layout=input_layout, sparse_mode=sparse_mode,

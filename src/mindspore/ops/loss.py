@@ -20,6 +20,7 @@ from mindspore.ops.arguments import (
     to_float,
 )
 from mindspore.ops.norms import cosine_similarity
+from mindspore.prims import checks
 from mindspore.prims import elementwise as _ew
 from mindspore.prims import loss as _loss
 from mindspore.prims.activation import LogSoftmax
@@ -58,6 +59,12 @@ def reduce_loss(op: str, loss: Tensor, reduction: str) -> Tensor:
 
 def _pair(op: str, x: Tensor, y: Any) -> tuple[Any, Any]:
     return require_tensor(op, "input", x), require_tensor(op, "target", y)
+
+
+def _pair_alike(op: str, x: Tensor, y: Any) -> tuple[Any, Any]:
+    """Two tensors of one shape: one loss would silently become a table of all pairs if they were stretched."""
+    checks.same_shape(op, "target", _pair(op, x, y)[1].shape, "input", x.shape)
+    return x, y
 
 
 def _weighed(op: str, losses: Any, weight: Any) -> Any:
@@ -102,7 +109,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0, reduction: 
         [0.125 3.5  ]
     """
     require_tensors("smooth_l1_loss", target=target)
-    x, y = _pair("smooth_l1_loss", input, target)
+    x, y = _pair_alike("smooth_l1_loss", input, target)
     return reduce_loss("smooth_l1_loss", _loss.SmoothL1(beta)(x, y), reduction)
 
 
@@ -267,11 +274,7 @@ def binary_cross_entropy(
         0.16425204
     """
     require_tensors("binary_cross_entropy", labels=labels)
-    p, y = _pair("binary_cross_entropy", logits, labels)
-    if p.shape != y.shape:
-        raise ValueError(
-            f"For 'binary_cross_entropy', both inputs must have one shape, but got {p.shape} and {y.shape}."
-        )
+    p, y = _pair_alike("binary_cross_entropy", logits, labels)
     y = cast(y, p.dtype)
 
     def log(v: Any) -> Any:
@@ -296,7 +299,7 @@ def binary_cross_entropy_with_logits(
         [0.6931472 3.0485873]
     """
     require_operands("binary_cross_entropy_with_logits", target=target)
-    x, y = _pair("binary_cross_entropy_with_logits", input, target)
+    x, y = _pair_alike("binary_cross_entropy_with_logits", input, target)
     y = cast(y, x.dtype)
     if pos_weight is None:
         losses = _loss.SigmoidCrossEntropyWithLogits()(x, y)
@@ -315,7 +318,7 @@ def kl_div(logits: Tensor, labels: Tensor, reduction: str = "mean") -> Tensor:
         0.0
     """
     require_tensors("kl_div", labels=labels)
-    x, y = _pair("kl_div", logits, labels)
+    x, y = _pair_alike("kl_div", logits, labels)
     check_reduction("kl_div", reduction, ("none", "mean", "batchmean", "sum"))
     losses = _ew.Select()(_ew.Greater()(y, 0), _ew.Xlogy()(y, y) - y * x, _ew.zeros_like(y * x))
     if reduction == "batchmean":
@@ -330,9 +333,7 @@ def soft_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> 
         >>> print(ops.soft_margin_loss(Tensor([0.0, 2.0]), Tensor([1.0, -1.0]), reduction="none"))
         [0.6931472 2.126928 ]
     """
-    x, y = _pair("soft_margin_loss", input, target)
-    if x.shape != y.shape:
-        raise ValueError(f"For 'soft_margin_loss', both inputs must have one shape, but got {x.shape} and {y.shape}.")
+    x, y = _pair_alike("soft_margin_loss", input, target)
     return reduce_loss("soft_margin_loss", _ew.Softplus()(-cast(y, x.dtype) * x), reduction)
 
 

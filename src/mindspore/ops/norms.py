@@ -156,6 +156,8 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
     require_tensors("cdist", x1=x1, x2=x2)
     if x1.shape[-1] != x2.shape[-1]:
         raise ValueError(f"For 'cdist', the rows must be equally long, but got shapes {x1.shape} and {x2.shape}.")
+    if values.is_number(p) and not p >= 0:
+        raise ValueError(f"For 'cdist', 'p' must be at least 0, but got {p}.")
     return vector_norm(ExpandDims()(x1, -2) - ExpandDims()(x2, -3), p, -1)
 
 
@@ -231,7 +233,7 @@ def clip_by_global_norm(x: Any, clip_norm: Any = 1.0, use_norm: Any = None) -> A
         )
     for each in x:
         require_tensor("clip_by_global_norm", "x", each)
-    if values.is_number(clip_norm) and clip_norm <= 0:
+    if values.is_number(clip_norm) and not clip_norm > 0:
         raise ValueError(f"For 'clip_by_global_norm', 'clip_norm' must be positive, but got {clip_norm}.")
     total = vector_norm(_stack_norms(list(x), 2)) if use_norm is None else as_tensor(use_norm)
     scale = clip_norm / ew.Maximum()(total, clip_norm)

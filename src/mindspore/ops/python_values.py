@@ -107,7 +107,7 @@ def scalar_to_array(input_x: Any) -> Tensor:
 
 
 def tuple_to_array(input_x: Any) -> Tensor:
-    """A tuple (or range) of numbers as a 1-D tensor.
+    """A tuple (or range) of numbers as a 1-D tensor: ints as int32, where they fit.
 
     Examples:
         >>> from mindspore import ops
@@ -116,7 +116,9 @@ def tuple_to_array(input_x: Any) -> Tensor:
     """
     if not isinstance(input_x, (tuple, list, range)):
         raise TypeError(f"For 'tuple_to_array', 'input_x' must be a tuple, but got {type(input_x).__name__}.")
-    return from_values(list(input_x))
+    found = from_values(list(input_x))
+    narrow = found.dtype is mstype.int64 and all(values.fits(number, mstype.int32) for number in input_x)
+    return cast(found, mstype.int32) if narrow else found
 
 
 def scalar_cast(input_x: Any, input_y: Any) -> Any:

@@ -26,6 +26,7 @@ from mindspore.prims import elementwise as ew
 from mindspore.prims import random as rnd
 from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.gather_scatter import Gather
+from mindspore.prims.reduction import ReduceAny
 from mindspore.prims.requirements import Holds, demand, demand_at_least, demand_between
 from mindspore.prims.scan import CumSum
 from mindspore.prims.setting_types import setting_types
@@ -368,6 +369,11 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed:
         >>> print(ops.multinomial(Tensor([0.0, 1.0, 0.0]), 3))
         [1 1 1]
     """
+    return cast(choices(input, num_samples, replacement, _key(seed)), mstype.int32)
+
+
+def choices(input: Tensor, num_samples: int, replacement: bool, key: Tensor) -> Tensor:
+    """`multinomial` with a key of its own."""
     weights = to_float(require_tensor("multinomial", "input", input))
     count = checks.integer("multinomial", "num_samples", values.static_value(num_samples), 1)
     if weights.ndim not in (1, 2):
@@ -378,19 +384,19 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed:
             raise ValueError(
                 f"For 'multinomial' without replacement, at most {weights.shape[-1]} samples can be drawn, but got {count}."
             )
-        return _without_replacement(weights, count, seed)
+        return _without_replacement(weights, count, key)
     total = CumSum()(cast(weights, mstype.float32), -1)
-    u = rnd.RandomUniform()(_key(seed), (*weights.shape[:-1], count), mstype.float32) * total[..., -1:]
+    u = rnd.RandomUniform()(key, (*weights.shape[:-1], count), mstype.float32) * total[..., -1:]
     found = SearchSorted(mstype.int32, True)(total, u)
-    return cast(ew.Minimum()(found, weights.shape[-1] - 1), mstype.int64)
+    return ew.Minimum()(found, weights.shape[-1] - 1)
 
 
-def _without_replacement(weights: Tensor, count: int, seed: Any) -> Tensor:
+def _without_replacement(weights: Tensor, count: int, key: Tensor) -> Tensor:
     """The largest of weight ** (1 / u)-like keys (Efraimidis and Spirakis, 2006), in log form: log w + Gumbel noise."""
-    u = 1 - rnd.RandomUniform()(_key(seed), weights.shape, mstype.float32)
+    u = 1 - rnd.RandomUniform()(key, weights.shape, mstype.float32)
     exponential_noise = -ew.Log()(ew.Maximum()(u, 1e-38))
     noisy = ew.Log()(weights) - ew.Log()(ew.Maximum()(exponential_noise, 1e-38))
-    return cast(TopK()(noisy, count)[1], mstype.int64)
+    return TopK()(noisy, count)[1]
 
 
 @setting_types(replacement=bool)
@@ -403,7 +409,7 @@ def multinomial_with_replacement(
         >>> print(ops.multinomial_with_replacement(Tensor([[0.0, 1.0, 0.0]]), 2, 5, 3, True))
         [[1 1 1]]
     """
-    return multinomial(x, numsamples, replacement, _given(seed))
+    return cast(multinomial(x, numsamples, replacement, _given(seed)), mstype.int64)
 
 
 def random_categorical(logits: Tensor, num_sample: int, seed: Any = 0, dtype: Any = mstype.int64) -> Tensor:
@@ -490,8 +496,9 @@ def uniform_candidate_sampler(
     """
     _check_candidates("uniform_candidate_sampler", true_classes, num_true, num_sampled, unique, range_max)
     return _candidates(
-        true_classes, num_sampled, unique, range_max, seed, lambda classes: ew.ones_like(classes) / range_max
-    )
+        true_classes, num_sampled, unique, range_max, seed, lambda classes: ew.ones_like(classes) / range_max,
+        checks.boolean("uniform_candidate_sampler", "remove_accidental_hits", remove_accidental_hits),
+    )  # fmt: skip
 
 
 def _check_candidates(op: str, true: Any, num_true: int, count: int, unique: bool, range_max: int) -> None:
@@ -505,12 +512,18 @@ def _check_candidates(op: str, true: Any, num_true: int, count: int, unique: boo
 
 
 def _candidates(
-    true: Tensor, count: int, unique: bool, range_max: int, seed: Any, chance: Callable[[Any], Any]
+    true: Tensor, count: int, unique: bool, range_max: int, seed: Any, chance: Callable[[Any], Any],
+    without_true: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Draw `count` classes below `range_max`; `chance` is the probability of a class in one draw, of any class number."""
+    """Draw `count` classes below `range_max`; `chance` is the probability of a class in one draw, of any class number.
+    `without_true` leaves the true classes out."""
     if unique and count > range_max:
         raise ValueError(f"at most {range_max} different classes can be sampled, but 'num_sampled' is {count}.")
-    sampled = multinomial(chance(Tensor(np.arange(range_max, dtype=np.float32))), count, not unique, _given(seed))
+    weights = chance(Tensor(np.arange(range_max, dtype=np.float32)))
+    if without_true:
+        hit = ew.Equal()(Tensor(np.arange(range_max)), Reshape()(cast(true, mstype.int64), (-1, 1)))
+        weights = ew.Select()(ReduceAny()(hit, 0), ew.zeros_like(weights), weights)
+    sampled = cast(multinomial(weights, count, not unique, _given(seed)), mstype.int64)
 
     def expected(classes: Any) -> Any:
         probability = chance(cast(classes, mstype.float32))

@@ -200,14 +200,17 @@ def amin(input: Tensor, axis: Any = None, keepdims: bool = False, *, initial: An
 
 
 def aminmax(input: Tensor, *, axis: Any = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    """The minimum and the maximum over `axis`.
+    """The minimum and the maximum over `axis`, of what is a number: NaN are left out.
 
     Examples:
-        >>> low, high = ops.aminmax(Tensor([[1.0, 7.0], [4.0, 2.0]]), axis=1)
+        >>> low, high = ops.aminmax(Tensor([[1.0, 7.0], [4.0, float("nan")]]), axis=1)
         >>> print(low, high)
-        [1. 2.] [7. 4.]
+        [1. 4.] [7. 4.]
     """
-    return amin(input, axis, keepdims), amax(input, axis, keepdims)
+    low = high = require_tensor("aminmax", "input", input)
+    if input.is_floating_point():
+        low, high = (ew.Select()(ew.IsNan()(input), end, input) for end in (math.inf, -math.inf))
+    return amin(low, axis, keepdims), amax(high, axis, keepdims)
 
 
 def extreme_along(prim: Any, x: Tensor, axis: int, keepdims: bool, index_dtype: Any = mstype.int64) -> tuple[Any, Any]:

@@ -270,48 +270,46 @@ def squeeze(input: Tensor, axis: Any = None) -> Tensor:
     return Reshape()(input, tuple(n for d, n in enumerate(input.shape) if d not in drop))
 
 
-def atleast_1d(inputs: Tensor) -> Any:
-    """Tensors with at least one dimension.
+def atleast_1d(inputs: Any) -> Any:
+    """A tensor, or each of a list of tensors, with at least one dimension.
 
     Examples:
         >>> ops.atleast_1d(Tensor(3.0)).shape
         (1,)
     """
-    require_operands("atleast_1d", inputs=inputs)
-    return _atleast(inputs, lambda x: Reshape()(x, (1,)) if x.ndim == 0 else x)
+    return _atleast("atleast_1d", inputs, lambda x: Reshape()(x, (1,)) if x.ndim == 0 else x)
 
 
-def atleast_2d(inputs: Tensor) -> Any:
-    """Tensors with at least two dimensions; new ones come first.
+def atleast_2d(inputs: Any) -> Any:
+    """A tensor, or each of a list of tensors, with at least two dimensions; new ones come first.
 
     Examples:
         >>> ops.atleast_2d(Tensor([1.0, 2.0])).shape
         (1, 2)
     """
-    require_operands("atleast_2d", inputs=inputs)
-    return _atleast(inputs, lambda x: Reshape()(x, (1,) * (2 - x.ndim) + x.shape) if x.ndim < 2 else x)
+    return _atleast("atleast_2d", inputs, lambda x: Reshape()(x, (1,) * (2 - x.ndim) + x.shape) if x.ndim < 2 else x)
 
 
-def atleast_3d(inputs: Tensor) -> Any:
-    """Tensors with at least three dimensions: (N,) becomes (1, N, 1), (M, N) becomes (M, N, 1).
+def atleast_3d(inputs: Any) -> Any:
+    """A tensor, or each of a list of tensors, with at least three dimensions: (N,) becomes (1, N, 1), (M, N) becomes (M, N, 1).
 
     Examples:
         >>> ops.atleast_3d(Tensor([[1.0, 2.0]])).shape
         (1, 2, 1)
     """
-    require_operands("atleast_3d", inputs=inputs)
 
     def lift(x: Tensor) -> Any:
         if x.ndim < 2:
             return Reshape()(x, (1, x.size, 1))
         return Reshape()(x, (*x.shape, 1)) if x.ndim == 2 else x
 
-    return _atleast(inputs, lift)
+    return _atleast("atleast_3d", inputs, lift)
 
 
-def _atleast(inputs: Any, lift: Callable) -> Any:
+def _atleast(name: str, inputs: Any, lift: Callable) -> Any:
     if isinstance(inputs, (tuple, list)):
-        return tuple(lift(as_tensor(x)) for x in inputs)
+        return tuple(lift(require_tensor(name, f"inputs[{i}]", x)) for i, x in enumerate(inputs))
+    require_operands(name, inputs=inputs)
     return lift(as_tensor(inputs))
 
 

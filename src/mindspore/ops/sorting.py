@@ -199,13 +199,15 @@ def cumsum(x: Tensor, axis: int, dtype: Any = None) -> Tensor:
 
 
 def cumsum_flat(x: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
-    """The running sum along `axis`, or of the flattened tensor when None.
+    """The running sum along `axis`, or of the flattened tensor when None; ints of 8 and 16 bits and bools are summed as int32.
 
     Examples:
         >>> print(Tensor([[1, 2], [3, 4]]).cumsum(axis=1))
         [[1 3]
          [3 7]]
     """
+    x = require_tensor("cumsum", "input", x)
+    x = cast(x, mstype.int32) if dtype is None and x.dtype.kind in "bui" and x.dtype.np.itemsize < 4 else x
     return cumsum(Reshape()(x, (-1,)), 0, dtype) if axis is None else cumsum(x, axis, dtype)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.arguments import at_least_single, cast, require_rank, require_tensors, static_ints
+from mindspore.ops.arguments import at_least_single, cast, refuse_given, require_rank, require_tensors, static_ints
 from mindspore.ops.joining import concat, stack
 from mindspore.ops.sorting import topk
 from mindspore.prims import elementwise as ew
@@ -28,6 +28,8 @@ __all__ = [
     "lightning_indexer", "nsa_compress", "nsa_compress_attention", "nsa_select_attention", "sparse_flash_attention",
 ]  # fmt: skip
 
+_UNBOUNDED = 2**63 - 1  # tokens that may be seen before and after one
+_MODES = (0, 2)  # without and with features that carry positions: what is given tells
 _MASKED = -1e30  # stands for minus infinity where differences are taken
 
 
@@ -338,7 +340,7 @@ def lightning_indexer(
     query: Tensor, key: Tensor, weights: Tensor, *, actual_seq_lengths_query: Any = None,
     actual_seq_lengths_key: Any = None,
     block_table: Any = None, layout_query: str = "BSND", layout_key: str = "BSND", sparse_count: int = 2048,
-    sparse_mode: int = 3, pre_tokens: int = 2**63 - 1, next_tokens: int = 2**63 - 1, return_value: bool = False,
+    sparse_mode: int = 3, pre_tokens: int = _UNBOUNDED, next_tokens: int = _UNBOUNDED, return_value: bool = False,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The keys that matter most to each query: the highest sums over heads of weight · relu(query · key).
 
@@ -353,6 +355,7 @@ def lightning_indexer(
         [[[[1 2]]]]
     """
     op = "lightning_indexer"
+    refuse_given(op, pre_tokens=_UNBOUNDED - pre_tokens, next_tokens=_UNBOUNDED - next_tokens)
     require_tensors(op, query=query, key=key, weights=weights)
     layout = _Layout(op, query, layout_query, layout_key, actual_seq_lengths_query, actual_seq_lengths_key, block_table)
     places, sums = [], []
@@ -390,7 +393,7 @@ def sparse_flash_attention(
     actual_seq_lengths_query: Any = None, actual_seq_lengths_kv: Any = None, query_rope: Tensor | None = None,
     key_rope: Tensor | None = None,
     sparse_block_size: int = 1, layout_query: str = "BSND", layout_kv: str = "BSND", sparse_mode: int = 3,
-    pre_tokens: int = 2**63 - 1, next_tokens: int = 2**63 - 1, attention_mode: int = 0, return_softmax_lse: bool = False,
+    pre_tokens: int = _UNBOUNDED, next_tokens: int = _UNBOUNDED, attention_mode: int = 0, return_softmax_lse: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Attention of every query to the keys (or blocks of keys) that `sparse_indices` names; negative ones name none.
 
@@ -406,6 +409,11 @@ def sparse_flash_attention(
         ((1, 2, 2, 4), [[[[2.0, 2.0], [1.0, 1.0]]]])
     """
     op = "sparse_flash_attention"
+    refuse_given(
+        op, pre_tokens=_UNBOUNDED - pre_tokens, next_tokens=_UNBOUNDED - next_tokens,
+        attention_mode=attention_mode not in _MODES,
+        return_softmax_lse=return_softmax_lse,
+    )  # fmt: skip
     require_tensors(op, query=query, key=key, value=value, sparse_indices=sparse_indices)
     if sparse_block_size < 1:
         raise ValueError(f"For '{op}', 'sparse_block_size' must be at least 1, but got {sparse_block_size}.")

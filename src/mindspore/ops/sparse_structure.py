@@ -45,10 +45,17 @@ def sparse_add(
     x1_indices: Any, x1_values: Any, x1_shape: Any, x2_indices: Any, x2_values: Any, x2_shape: Any, thresh: Any
 ) -> tuple:
     """The sum of two sparse tensors, without results smaller than `thresh`: (indices, values, shape)."""
+    _same_shape("SparseAdd", x1_shape, x2_shape)
     places, total = _merged("SparseAdd", x1_indices, x1_values, x2_indices, x2_values)
     keep = np.flatnonzero(np.abs(concrete("SparseAdd", total)) >= np.abs(concrete("SparseAdd", thresh)))
     kept = from_array(keep)
     return _tensor(places[keep], x1_indices), gather(total, kept, 0), x1_shape
+
+
+def _same_shape(op: str, x1_shape: Any, x2_shape: Any) -> None:
+    first, second = static_ints(op, "x1_shape", x1_shape), static_ints(op, "x2_shape", x2_shape)
+    if first != second:
+        raise ValueError(f"For '{op}', 'x1_shape' and 'x2_shape' must be the same, but got {first} and {second}.")
 
 
 def _merged(op: str, x1_indices: Any, x1_values: Any, x2_indices: Any, x2_values: Any) -> tuple[np.ndarray, Any]:
@@ -64,6 +71,7 @@ def _extreme(op: str, choose: Primitive) -> Callable:
     def function(
         x1_indices: Tensor, x1_values: Tensor, x1_shape: Tensor, x2_indices: Tensor, x2_values: Tensor, x2_shape: Tensor
     ) -> tuple:
+        _same_shape(op, x1_shape, x2_shape)
         first, second = _places(op, x1_indices), _places(op, x2_indices)
         places, where = np.unique(np.concatenate([first, second]), axis=0, return_inverse=True)
         where = where.reshape(-1, 1)

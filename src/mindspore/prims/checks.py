@@ -85,6 +85,12 @@ def broadcast(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
     return out
 
 
+def same_shape(op: str, name: str, shape: tuple[int, ...], other: str, expected: tuple[int, ...]) -> None:
+    """Two arguments that are not stretched to fit one another."""
+    if tuple(shape) != tuple(expected):
+        raise ValueError(f"For '{op}', '{name}' must have the shape of '{other}', but got {tuple(shape)} and {tuple(expected)}.")
+
+
 def axis(op: str, value: Any, ndim: int, name: str = "axis") -> int:
     """One axis, made non-negative."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):

@@ -215,7 +215,8 @@ def _columns(x: np.ndarray, geometry: Window, group: int) -> np.ndarray:
     cols = np.empty((batch, channels, *geometry.kernel, *positions), x.dtype)
     for index, slices in geometry.offsets(positions):
         cols[:, :, *index] = x[:, :, *slices]
-    return cols.reshape(batch, group, -1, int(np.prod(positions)))
+    taps = channels // group * math.prod(geometry.kernel)  # no -1 in shapes: a batch may be empty
+    return cols.reshape(batch, group, taps, math.prod(positions))
 
 
 def _images(cols: np.ndarray, geometry: Window, channels: int, sizes: tuple[int, ...]) -> np.ndarray:
@@ -318,7 +319,8 @@ class _InputGradient(Convolution):
             like = jax.ShapeDtypeStruct(size, dout.dtype)
             return jax.linear_transpose(lambda x: self.lax_convolution(size, x, w), like)(dout)[0]
         filters = np.ascontiguousarray(self._first(widen(w))).reshape(self.group, self.out_channel // self.group, -1)
-        rows = np.ascontiguousarray(self._first(widen(dout))).reshape(size[0], self.group, filters.shape[1], -1)
+        places = math.prod(self.spatial(dout.shape))
+        rows = np.ascontiguousarray(self._first(widen(dout))).reshape(size[0], self.group, filters.shape[1], places)
         cols = np.matmul(filters.swapaxes(1, 2), rows)
         images = _images(cols, self.window(size), self.channels(size), self.spatial(size))
         return narrow(self._last(images), dout)
@@ -376,9 +378,10 @@ class _FilterGradient(Convolution):
             return jax.linear_transpose(lambda w: self.lax_convolution(x.shape, x, w), like)(dout)[0]
         cols = _columns(self._first(widen(x)), self.window(x.shape), self.group)
         per_group = self.out_channel // self.group
-        rows = np.ascontiguousarray(self._first(widen(dout))).reshape(x.shape[0], self.group, per_group, -1)
-        flat_rows = rows.transpose(1, 2, 0, 3).reshape(self.group, per_group, -1)
-        flat_cols = cols.transpose(1, 0, 3, 2).reshape(self.group, flat_rows.shape[2], -1)
+        batch, places = x.shape[0], math.prod(self.spatial(dout.shape))
+        rows = np.ascontiguousarray(self._first(widen(dout))).reshape(batch, self.group, per_group, places)
+        flat_rows = rows.transpose(1, 2, 0, 3).reshape(self.group, per_group, batch * places)
+        flat_cols = cols.transpose(1, 0, 3, 2).reshape(self.group, batch * places, cols.shape[2])
         filters = np.matmul(flat_rows, flat_cols)
         filters = filters.reshape(self.out_channel, self.channels(size), *self.kernel_size)
         return narrow(self._last(filters), dout)

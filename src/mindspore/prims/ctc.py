@@ -118,14 +118,21 @@ class CTC(Primitive):
         symbols, jump, real = self._layout(xp, targets, target_lengths)
         emissions = self._emissions(xp, log_probs, symbols)
 
+        alphas = self._scanned(xp, lax, emissions, jump, real, input_lengths)
+        return self._cap(xp, -self._final(xp, alphas[-1], target_lengths))
+
+    def _scanned(self, xp: Namespace, lax: Any, emissions: Array, jump: Array, real: Array, input_lengths: Array) -> Any:
+        """`_forward` on XLA."""
+
         def step(alpha: Any, inputs: Any) -> tuple:
             t, emission = inputs
             inside = xp.reshape(t < input_lengths, (-1, 1))
-            return xp.where(inside, self._advance(xp, alpha, emission, jump), alpha), None
+            alpha = xp.where(inside, self._advance(xp, alpha, emission, jump), alpha)
+            return alpha, alpha
 
-        times = xp.arange(1, log_probs.shape[0])
-        alpha, _ = lax.scan(step, self._start(xp, emissions[0], real), (times, emissions[1:]))
-        return self._cap(xp, -self._final(xp, alpha, target_lengths))
+        first = self._start(xp, emissions[0], real)
+        _, rest = lax.scan(step, first, (xp.arange(1, len(emissions)), emissions[1:]))
+        return xp.concatenate([first[None], rest])
 
     @staticmethod
     def _cap(xp: Namespace, losses: Array) -> Any:
@@ -138,11 +145,7 @@ class CTC(Primitive):
         symbols, jump, real = self._layout(np, targets, target_lengths)
         emissions = self._emissions(np, log_probs, symbols)
         steps, batch, _ = emissions.shape
-        alphas = np.empty_like(emissions)
-        alphas[0] = self._start(np, emissions[0], real)
-        for t in range(1, steps):
-            inside = (t < input_lengths).reshape(-1, 1)
-            alphas[t] = np.where(inside, self._advance(np, alphas[t - 1], emissions[t], jump), alphas[t - 1])
+        alphas = self._forward(emissions, jump, real, input_lengths)
         likelihood = self._final(np, alphas[-1], target_lengths)
         betas = self._backward(emissions, jump, input_lengths, target_lengths)
         share = alphas + betas - likelihood[None, :, None]
@@ -155,6 +158,15 @@ class CTC(Primitive):
             np.add.at(grad[t], (rows, symbols), -posterior[t])
         losses = self._cap(np, -likelihood)
         return losses, np.where(np.isfinite(losses)[None, :, None], grad, 0)
+
+    def _forward(self, emissions: Array, jump: Array, real: Array, input_lengths: Array) -> Any:
+        """log of the probability of all that leads to a place, its own emission included: (T, N, 2S+1)."""
+        alphas = np.empty_like(emissions)
+        alphas[0] = self._start(np, emissions[0], real)
+        for t in range(1, len(emissions)):
+            inside = (t < input_lengths).reshape(-1, 1)
+            alphas[t] = np.where(inside, self._advance(np, alphas[t - 1], emissions[t], jump), alphas[t - 1])
+        return alphas
 
     def _backward(self, emissions: Array, jump: Array, input_lengths: Array, target_lengths: Array) -> Any:
         """log of the probability of all that follows a place, its own emission left out: (T, N, 2S+1)."""
@@ -186,6 +198,32 @@ class CTC(Primitive):
     ) -> tuple:
         grad = CTCGrad(self.blank)(log_probs, targets, input_lengths, target_lengths, out[1], dout[0])
         return grad, None, None, None
+
+
+class CTCAlignments(CTC):
+    """The forward variables (N, T, 2S+1): the logarithm of the probability of all that leads to a place at a time.
+
+    Places are the symbols of the labelling with blanks around them; what cannot be, or lies beyond the lengths, is -inf.
+    No gradient flows through them.
+    """
+
+    def infer(self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> Any:
+        super().infer(log_probs, targets, input_lengths, target_lengths)
+        steps, batch, _ = log_probs.shape
+        return AbstractTensor(log_probs.dtype, (batch, steps, 2 * targets.shape[1] + 1))
+
+    def eval(self, xp: Namespace, log_probs: Array, targets: Array, input_lengths: Any, target_lengths: Any) -> Any:
+        lengths = xp.reshape(xp.asarray(input_lengths), (-1,))
+        symbols, jump, real = self._layout(xp, targets, xp.asarray(target_lengths))
+        emissions = self._emissions(xp, widen(log_probs), symbols)
+        if xp is np:
+            alphas = self._forward(emissions, jump, real, lengths)
+        else:
+            alphas = self._scanned(xp, require("jax.lax", "xla", "CTC on XLA"), emissions, jump, real, lengths)
+        inside = (xp.arange(len(emissions))[:, None] < lengths)[:, :, None] & real[None]
+        return narrow(xp.where(inside & (alphas > _NEVER / 2), alphas, -xp.inf).transpose(1, 0, 2), log_probs)
+
+    bprop = None  # type: ignore[assignment]
 
 
 class CTCGrad(Primitive):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mindspore._base import dtype as mstype
+from mindspore._base.optional import require
 from mindspore.ir import AbstractScalar, AbstractTensor
 from mindspore.prims import checks, values
 from mindspore.prims.broadcasting import sum_to_shape
@@ -945,8 +946,13 @@ class Complex(Elementwise):
         return mstype.complex128 if dtype is mstype.float64 else mstype.complex64
 
     def eval(self, xp: Namespace, real: Array, imag: Array) -> Any:
-        unit = np.complex128(1j) if real.dtype == np.float64 else np.complex64(1j)
-        return real + imag * unit
+        part = np.float64 if real.dtype == np.float64 else np.float32
+        parts = xp.broadcast_arrays(real.astype(part), imag.astype(part))
+        if xp is not np:
+            return require("jax.lax", "xla", "a complex number on XLA").complex(*parts)
+        out = np.empty(parts[0].shape, np.result_type(part, np.complex64))
+        out.real, out.imag = parts  # no product: i * inf has a real part of NaN
+        return out
 
     def bprop(self, real: TensorBase, imag: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return sum_to_shape(Real()(dout), real.shape), sum_to_shape(Imag()(dout), imag.shape)

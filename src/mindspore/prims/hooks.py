@@ -6,12 +6,38 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mindspore.ir import AbstractTuple
+from mindspore.prims import checks
 from mindspore.prims.broadcasting import sum_to_shape
 from mindspore.prims.primitive import Primitive
+from mindspore.prims.values import TensorBase
 
 if TYPE_CHECKING:
     from mindspore.prims.array_types import Namespace
-    from mindspore.prims.values import TensorBase
+
+
+class HookResultError(TypeError, RuntimeError):
+    """A hook returned what cannot take the place of a gradient. Programs expect either error."""
+
+
+def replaced(grad: Any, result: Any) -> Any:
+    """The gradient after a hook that returned `result`: None leaves it as it is."""
+    if result is None:
+        return grad
+    if not isinstance(result, TensorBase):
+        raise HookResultError(f"A hook must return a Tensor or None, but returned {checks.describe(result)}.")
+    if result.shape != grad.shape:
+        raise checks.UnfitError(f"A hook must keep the shape of the gradient, {grad.shape}, but returned one of {result.shape}.")
+    return result
+
+
+def all_replaced(grads: tuple, result: Any) -> tuple:
+    """Several gradients after a hook of a cell, which returns a tuple of new ones, a single one, or None."""
+    if result is None:
+        return grads
+    results = result if isinstance(result, tuple) else (result,)
+    if len(results) != len(grads):
+        raise HookResultError(f"A backward hook must return a gradient for each of {len(grads)} tensors, but returned {len(results)}.")
+    return tuple(replaced(grad, new) for grad, new in zip(grads, results))
 
 
 class GradientHook(Primitive):
@@ -59,10 +85,7 @@ class HookBackward(Primitive):
         return x
 
     def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
-        replaced = self.hook_fn((dout,))
-        if isinstance(replaced, tuple):
-            replaced = replaced[0]
-        return (dout if replaced is None else replaced,)
+        return all_replaced((dout,), self.hook_fn((dout,)))
 
 
 class CustomGradient(Primitive):

@@ -22,15 +22,20 @@ from mindspore.prims.measured import measure
 from mindspore.prims.scan import CumSum
 from mindspore.prims.symbolic import ValueUnknownError
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
+from mindspore.prims.views import link
 
 
 def getitem(x: TensorBase, index: Any) -> Any:
-    """x[index] as a new tensor."""
+    """x[index] as a new tensor; in PyNative mode a view of x where ints, slices, None and Ellipsis pick it."""
     if index is False or index is True:
         return getitem(GetItem((None,))(x), slice(0, int(index)))
-    x, index = _bools_as_positions(x, index)
-    spec, tensors = _translate(x, index)
-    return GetItem(spec)(x, *tensors)
+    whole, index = _bools_as_positions(x, index)
+    spec, tensors = _translate(whole, index)
+    pick = GetItem(spec)
+    out = pick(whole, *tensors)
+    if tensors or ACTIVE.builder is not None:
+        return out
+    return link(out, x, pick, SetItem(spec))
 
 
 def setitem(x: TensorBase, index: Any, value: TensorBase | float) -> None:

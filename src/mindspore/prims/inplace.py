@@ -4,6 +4,7 @@ Arrays are never mutated: the object gets a new array (eager) or a new node (gra
 still has it. While tapes record, the object also takes over the number of the value it now stands for, so that gradients
 flow through the update, and shares the hooks of that value. Where nothing is recorded (`_no_grad`), and for Parameters, it
 keeps its number: the update is no part of the function that is differentiated, and later uses count as uses of the old value.
+Views of the tensor, and what it is a view of, change with it (`views.py`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from mindspore.prims import values
+from mindspore.prims import values, views
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.elementwise import StopGradient
 
@@ -27,11 +28,17 @@ def update(target: Any, value: Any) -> Any:
     if builder is not None:
         builder.write(target, builder.node_of(value))
         return target
+    _store(target, value)
+    if getattr(target, "_link", None) is not None:
+        views.spread(target, _store)
+    return target
+
+
+def _store(target: Any, value: Any) -> None:
     target._data = value._data
     if ACTIVE.tapes and not isinstance(target, values.parameter_class()):
         target._value = value_of(value)
         value._hooks = target._hooks = {**getattr(value, "_hooks", {}), **getattr(target, "_hooks", {})}
-    return target
 
 
 def detach(target: TensorBase) -> Any:

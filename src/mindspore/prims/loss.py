@@ -17,17 +17,16 @@ from mindspore.prims.activation import LogSoftmax, Softmax, shifted_and_total, s
 from mindspore.prims.arrays import ExpandDims
 from mindspore.prims.batching import folded
 from mindspore.prims.broadcasting import ReduceSum
-from mindspore.prims.elementwise import Cast, Elementwise, Equal, Exp, Log, Maximum, Minimum, Select, Sigmoid, binary
+from mindspore.prims.elementwise import Cast, Elementwise, Equal, Exp, Log, Maximum, Minimum, Select, Sigmoid
 from mindspore.prims.factors import DONE, Factors
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import ROWS, Primitive
 from mindspore.prims.requirements import Requirement, label_below
-from mindspore.prims.values import from_array
+from mindspore.prims.values import TensorBase, from_array
 
 if TYPE_CHECKING:
     from mindspore.compiler.shard.device import Device
     from mindspore.prims.array_types import Array, Namespace
-    from mindspore.prims.values import TensorBase
 
 
 def _log_softmax(xp: Namespace, x: Array) -> Any:
@@ -155,24 +154,34 @@ class SparseCrossEntropy(Primitive):
     vmap = folded
 
 
-def _sigmoid_cross_entropy(xp: Namespace, x: Array, y: Array) -> Any:
-    wide = widen(x)
-    out = xp.maximum(wide, 0) - wide * widen(y) + xp.log1p(xp.exp(-xp.abs(wide)))
-    return narrow(out, x)
-
-
-SigmoidCrossEntropyWithLogits = binary(
-    "SigmoidCrossEntropyWithLogits",
-    _sigmoid_cross_entropy,
-    lambda x, y, out, d: (d * (Sigmoid()(x) - y), -d * x),
-    "f",
-    doc="""-(y log sigmoid(x) + (1 - y) log(1 - sigmoid(x))), element by element.
+class SigmoidCrossEntropyWithLogits(Elementwise):
+    """-(y log sigmoid(x) + (1 - y) log(1 - sigmoid(x))), element by element of two tensors of one shape.
 
     Examples:
         >>> ops.SigmoidCrossEntropyWithLogits()(Tensor([0.0]), Tensor([1.0])).shape
         (1,)
-    """,
-)
+    """
+
+    promote = "all"
+    kinds = "f"
+
+    def __init__(self) -> None:
+        super().__init__("SigmoidCrossEntropyWithLogits")
+
+    def prepare(self, args: tuple) -> tuple:
+        logits, label = args
+        for name, value in (("logits", logits), ("label", label)):
+            if not isinstance(value, TensorBase):
+                raise TypeError(f"For '{self.name}', '{name}' must be a Tensor, but got {checks.describe(value)}.")
+        checks.same_shape(self.name, "label", label.shape, "logits", logits.shape)
+        return super().prepare(args)
+
+    def eval(self, xp: Namespace, logits: Array, label: Array) -> Any:
+        wide = widen(logits)
+        return narrow(xp.maximum(wide, 0) - wide * widen(label) + xp.log1p(xp.exp(-xp.abs(wide))), logits)
+
+    def bprop(self, logits: TensorBase, label: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
+        return dout * (Sigmoid()(logits) - label), -dout * logits
 
 
 class SmoothL1(Elementwise):

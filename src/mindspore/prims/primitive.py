@@ -34,6 +34,7 @@ from mindspore.prims import checks, explain, factors, values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.argument_names import positional
 from mindspore.prims.factors import Factors
+from mindspore.prims.strategy_form import check_form
 
 if TYPE_CHECKING:
     from mindspore.prims.array_types import Namespace
@@ -256,6 +257,7 @@ class Primitive:
             >>> ops.Add().shard(((2, 1), (2, 1))).in_strategy
             ((2, 1), (2, 1))
         """
+        check_form(self.name, in_strategy, out_strategy)
         if in_strategy is not None:
             self.add_prim_attr("in_strategy", in_strategy)
         if out_strategy is not None:

@@ -56,7 +56,32 @@ class QuantiseLinear(Primitive):
         return AbstractTensor(_kind(self.name, self.out), x.shape)
 
     def eval(self, xp: Any, x: Any, scale: Any) -> Any:
-        return _rounded(xp, x / scale, self.out)
+        return _rounded(xp, x * (np.float32(1) / scale), self.out)  # one division for all
+
+
+class TableLookup(Primitive):
+    """Entries of a table of 256, chosen by bytes: any function of one number, once that is rounded to 8 bits.
+
+    Examples:
+        >>> table = Tensor(np.arange(256) // 2, ms.uint8)
+        >>> print(ops.TableLookup()(Tensor([0, 7, 255], ms.uint8), table))
+        [  0   3 127]
+    """
+
+    def __init__(self) -> None:
+        super().__init__("TableLookup")
+
+    def infer(self, x: Any, table: Any) -> Any:
+        for label, value, allowed in (("x", x, ("UInt8",)), ("table", table, ("Int8", "UInt8"))):
+            checks.tensor(self.name, label, value)
+            if str(value.dtype) not in allowed:
+                raise TypeError(f"For 'TableLookup', '{label}' must be of type {' or '.join(allowed)}, but got {value.dtype}.")
+        if tuple(table.shape) != (256,):
+            raise ValueError(f"For 'TableLookup', 'table' must have the shape (256,), but got {table.shape}.")
+        return AbstractTensor(table.dtype, x.shape)
+
+    def eval(self, xp: Any, x: Any, table: Any) -> Any:
+        return xp.asarray(table)[x.astype(np.int32)]
 
 
 class _Finish:

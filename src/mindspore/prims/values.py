@@ -28,7 +28,7 @@ class SizeUnknownError(ValueUnknownError):
 class TensorBase:
     """Concrete array or graph node."""
 
-    __slots__ = ("__weakref__", "_data", "_hooks", "_node", "_value")
+    __slots__ = ("__weakref__", "_data", "_hooks", "_link", "_node", "_value")
     if TYPE_CHECKING:  # the public class adds everything else
 
         def __getattr__(self, name: str) -> Any: ...

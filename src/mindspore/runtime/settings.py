@@ -150,6 +150,7 @@ SETTINGS: dict[str, Setting] = {row.name: row for row in (
     Setting("inter_op_parallel_num", 0, whole(0, None, "an int and not negative"), "operations at a time"),
     Setting("debug_level", 0, one_of(0, 1), "keep more for debugging"),
     Setting("exec_order", "", text, "order of operations"),
+    Setting("disable_format_transform", False, boolean, "layouts that Ascend kernels prefer"),
     Setting("enable_gpu_summary", True, boolean, "summaries on GPUs"),
     Setting("enable_loop_sink", False, boolean, "run loops on the device"),
 )}  # fmt: skip

@@ -188,8 +188,10 @@ class ShardedExecutable:
         return found
 
     def strategies(self) -> dict[str, list[list[int]]]:
-        """How each operator of the graph is cut, by scope and number."""
-        return strategies(self.plan)
+        """How each operator of the graph is cut, by scope and number; the batch under the name of the operator that cuts it officially."""
+        data = [p for p in self.plan.graph.parameters if p.default is None and len(getattr(p.abstract, "shape", ())) > 0]
+        cuts = [list(self.plan.layout_of(p).cuts(self.mesh)) for p in data]
+        return {**strategies(self.plan), **({"Default/_VirtualDataset-op0": cuts} if cuts else {})}
 
     def report(self) -> Report:
         """What the plan costs, and why."""

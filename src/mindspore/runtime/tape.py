@@ -113,6 +113,9 @@ class Tape:
     def add(self, entry: Entry) -> None:
         """Note a call; its results are tracked from now on."""
         self.entries.append(_packed(entry, *ACTIVE.packing) if ACTIVE.packing else entry)
+        self._track_results(entry)
+
+    def _track_results(self, entry: Entry) -> None:
         for out, key in zip(_parts(entry.out), entry.out_keys):
             if key and values.has_gradient(values.dtype_of(out)):
                 self._tracked.add(key)
@@ -173,6 +176,30 @@ class Tape:
         return tensor_hooks.run(hooks, zeros_like(watched.tensor) if grad is None else grad)
 
 
+class Reads(Tape):
+    """Notes which of the values that other tapes track a piece of a program reads; keeps nothing for a backward pass."""
+
+    def __init__(self, others: tuple[Tape, ...]):
+        super().__init__()
+        self._others = others
+        self.values: dict[int, tuple[Any, np.ndarray]] = {}  # by number: the object that had the value, and its array
+        self.parameters: list[Any] = []  # all that operations met, tracked or not
+
+    def tracks(self, value: Any) -> bool:
+        return super().tracks(value) or any(tape.tracks(value) for tape in self._others)
+
+    def record(self, prim: Any, args: tuple, out: Any) -> None:
+        self.parameters += [a for a in args if isinstance(a, values.parameter_class()) and not any(a is p for p in self.parameters)]
+        if prim.bprop is not None and type(prim) is not StopGradient and any(map(self.tracks, args)):
+            self.add(_entry(prim.bprop, prim.name, args, _keys(args), _arrays(args), out))
+
+    def add(self, entry: Entry) -> None:
+        for arg, key, data in zip(entry.args, entry.arg_keys, entry.arg_data):
+            if key and key not in self._tracked and self.tracks(arg):
+                self.values.setdefault(key, (arg, data))
+        self._track_results(entry)
+
+
 class Call:
     """A call whose gradient is given as a whole: a cell with `bprop`, a custom function, a compiled function.
 
@@ -182,6 +209,13 @@ class Call:
     def __init__(self, args: tuple):
         self.tapes = tuple(tape for tape in ACTIVE.tapes if any(map(tape.tracks, args)))
         self.args, self.keys, self.data = args, _keys(args), _arrays(args)
+
+    @classmethod
+    def that_read(cls, reads: Reads) -> Call:
+        """A call that has been made, of what it was seen to read."""
+        call = cls(tuple(snapshot(key, data) for key, (_, data) in reads.values.items()))
+        call.args = tuple(tensor for tensor, _ in reads.values.values())
+        return call
 
     def finish(self, bprop: Callable, name: str, out: Any, constants: tuple = ()) -> Any:
         """Note the gradient rule of the result, which is returned; a list of tensors counts as a tuple. No gradient flows
@@ -307,6 +341,14 @@ def recording(tape: Tape) -> Iterator[Tape]:
         yield tape
     finally:
         ACTIVE.tapes = saved
+
+
+@contextlib.contextmanager
+def recording_alone(tape: Tape) -> Iterator[None]:
+    """Record on `tape` and on no other."""
+    with paused():
+        ACTIVE.tapes = (tape,)
+        yield
 
 
 @contextlib.contextmanager

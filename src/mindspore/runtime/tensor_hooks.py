@@ -14,6 +14,7 @@ from typing import Any
 from mindspore.compiler import parse
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
+from mindspore.prims.hooks import replaced
 from mindspore.prims.inplace import value_of
 from mindspore.prims.values import TensorBase
 
@@ -52,8 +53,7 @@ def share(source: TensorBase, target: TensorBase) -> None:
 def run(hooks: Hooks, grad: TensorBase) -> Any:
     """The gradient after its hooks."""
     for hook in list(hooks.values()):
-        replaced = parse.call(hook, (grad,)) if ACTIVE.builder is not None else hook(grad)
-        grad = grad if replaced is None else replaced
+        grad = replaced(grad, parse.call(hook, (grad,)) if ACTIVE.builder is not None else hook(grad))
     return grad
 
 

@@ -27,6 +27,19 @@ _OPTIONS = ("loss_scale_manager", "keep_batchnorm_fp32", "boost_config_dict", "a
 _INPUT_KINDS = (Tensor, int, float, str, type(None))
 
 
+def _check_sinking(owner: str, name: str, sink_mode: Any) -> None:
+    """A pipeline in debug mode runs row by row in the calling thread, so that it can be stepped through: it feeds no queue."""
+    check_bool(owner, name, sink_mode)
+    if sink_mode:
+        from mindspore.dataset.settings import settings
+
+        if settings().debug_mode:
+            raise ValueError(
+                "Dataset sink mode is not supported when dataset pipeline debug mode is on. "
+                "Please manually turn off sink mode."
+            )
+
+
 class Model:
     """A network with what it takes to train, evaluate and use it.
 
@@ -236,7 +249,7 @@ class Model:
             True
         """
         sink_size = self._check_run("Model.fit", epoch, train_dataset, dataset_sink_mode, sink_size, initial_epoch)
-        check_bool("Model.fit", "valid_dataset_sink_mode", valid_dataset_sink_mode)
+        _check_sinking("Model.fit", "valid_dataset_sink_mode", valid_dataset_sink_mode)
         if not isinstance(valid_frequency, (int, list)):
             raise TypeError(
                 f"For 'Model.fit', 'valid_frequency' must be an int or a list, not {type(valid_frequency)}."
@@ -250,7 +263,7 @@ class Model:
     def _check_run(
         self, owner: str, epoch: Any, dataset: Any, sink_mode: Any, sink_size: Any, initial_epoch: Any
     ) -> int:
-        check_bool(owner, "dataset_sink_mode", sink_mode)
+        _check_sinking(owner, "dataset_sink_mode", sink_mode)
         for name, value in (("epoch", epoch), ("sink_size", sink_size), ("initial_epoch", initial_epoch)):
             if not isinstance(value, int) or isinstance(value, bool):
                 raise TypeError(f"For '{owner}', '{name}' must be an int, but got {type(value).__name__}.")
@@ -385,7 +398,7 @@ class Model:
             >>> train.Model(net, nn.MSELoss(), metrics={"mse"}).eval(data)
             {'mse': 1.0}
         """
-        check_bool("Model.eval", "dataset_sink_mode", dataset_sink_mode)
+        _check_sinking("Model.eval", "dataset_sink_mode", dataset_sink_mode)
         if not self._metric_fns:
             raise ValueError("For 'Model.eval', the Model needs the argument 'metrics'.")
         params = _InternalCallbackParam(list_callback=_as_list(callbacks), network=self._network)

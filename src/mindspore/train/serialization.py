@@ -51,7 +51,7 @@ def export(net: Any, *inputs: Any, file_name: str, file_format: str, **kwargs: A
         file_name: the file; the suffix is added when missing.
         file_format: "MINDIR" or "ONNX". "AIR" is a format of Ascend tools and cannot be written here.
         dataset: with "MINDIR": a dataset whose `map` operations are stored with the model.
-        enc_key, enc_mode: encrypt with AES ("AES-GCM", "AES-CBC"), or by a function `enc_mode(content, key)`.
+        enc_key, enc_mode: encrypt ("AES-GCM", "AES-CBC", "SM4-CBC"), or by a function `enc_mode(content, key)`.
         custom_func: a function that may change the model before it is written.
 
     Examples:

@@ -30,8 +30,8 @@ SAME = {
     "mindspore.common._decorator": "mindspore._compat.deprecation",
     "mindspore.common._register_for_tensor": "mindspore._compat.registry",
     "mindspore.common._utils": "mindspore._compat.unknown_shapes",
-    "mindspore.common.executors": "mindspore._compat.executors",
     "mindspore.common.lazy_inline": "mindspore._compat.lazy_inline",
+    "mindspore.graph.lazy_inline": "mindspore._compat.lazy_inline",
     "mindspore.ops.vm_impl_registry": "mindspore._compat.registry",
     "mindspore.nn.dynamic_lr": "mindspore.nn.learning_rates",
     "mindspore.nn.learning_rate_schedule": "mindspore.nn.learning_rates",
@@ -116,7 +116,7 @@ HELD = {
         | {"GradOperation_": "mindspore.ops:GradOperation"}
     ),
     "mindspore.common.api": Entry(
-        unlisted=held_by("mindspore._compat.executors", "_cell_graph_executor _pynative_executor cells_compile_cache")
+        unlisted=held_by("mindspore.common.executors", "_cell_graph_executor _pynative_executor cells_compile_cache")
         | {"flops_collection": _PRIVATE}
     ),
     "mindspore.common.generator": Entry(
@@ -191,13 +191,7 @@ MEMBERS: dict[str, dict[str, dict[str, str]]] = {
     "mindspore.nn.cell": {
         "Cell": {"_update_local_parameters_name": "mindspore._compat.layer_parts:update_local_parameters_name"}
     },
-    "mindspore.nn.layer.basic": {
-        "Dense": {
-            name: f"mindspore._compat.layer_parts:dense_{name}"
-            for name in ("bias_add", "matmul", "reshape", "shape_op")
-        }
-    },
-    "mindspore.nn.layer.conv": {"Conv2d": {"bias_add": "mindspore._compat.layer_parts:conv_bias_add"}},
+    "mindspore.nn.layer.basic": {"Dense": {"shape_op": "mindspore._compat.layer_parts:dense_shape_op"}},
     "mindspore.nn.layer.normalization": {
         "GroupNorm": {"_cal_output": "mindspore._compat.layer_parts:group_norm_output"}
     },

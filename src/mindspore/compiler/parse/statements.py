@@ -11,6 +11,8 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from mindspore.compiler.parse.errors import CompileError, DecisionError
 from mindspore.compiler.parse.expressions import INPLACE
 from mindspore.compiler.parse.frames import BREAK, CONTINUE, Return
@@ -19,6 +21,12 @@ from mindspore.prims.values import TensorBase
 
 #: stands in a chain of following statements where they cannot be run early
 BARRIER = object()
+
+
+def _picks_part(container: Any, index: Any) -> bool:
+    """Whether container[index] is a part of a tensor, as ints, slices, None and Ellipsis pick it, rather than a copy."""
+    picks = index if isinstance(index, tuple) else (index,)
+    return isinstance(container, TensorBase) and not any(isinstance(pick, (TensorBase, list, np.ndarray)) for pick in picks)
 
 
 class StatementRules(Rules):
@@ -147,8 +155,8 @@ class StatementRules(Rules):
             owner = self.eval(target.value)
             self.setattribute(owner, target.attr, self._inplace(function, self.getattribute(owner, target.attr), value))
         else:
-            container, index = self.eval(target.value), self.eval(target.slice)
-            self.setitem(container, index, self._inplace(function, self.getitem(container, index), value))
+            chain = self._chain(target)
+            self._set_through(chain, self._inplace(function, self.getitem(*chain[-1]), value))
 
     def _inplace(self, function: Callable, current: Any, value: TensorBase | float) -> Any:
         return function(current, value)
@@ -162,11 +170,29 @@ class StatementRules(Rules):
         elif isinstance(target, ast.Attribute):
             self.setattribute(self.eval(target.value), target.attr, value)
         elif isinstance(target, ast.Subscript):
-            self.setitem(self.eval(target.value), self.eval(target.slice), value)
+            self._set_through(self._chain(target), value)
         elif isinstance(target, ast.Starred):
             self.assign(target.value, list(value))
         else:
             raise CompileError(f"cannot assign to {type(target).__name__}")
+
+    def _chain(self, target: ast.Subscript) -> list[tuple[Any, Any]]:
+        """The containers and places that x[i][j][k] goes through, from the outside in."""
+        if isinstance(target.value, ast.Subscript):
+            links = self._chain(target.value)
+            container = self.getitem(*links[-1])
+        else:
+            links, container = [], self.eval(target.value)
+        return [*links, (container, self.eval(target.slice))]
+
+    def _set_through(self, chain: list[tuple[Any, Any]], value: Any) -> None:
+        """Set the last element of a chain. Parts of tensors are tensors of their own in a graph: they are put back."""
+        while True:
+            container, index = chain.pop()
+            self.setitem(container, index, value)
+            if not chain or not isinstance(container, TensorBase) or not _picks_part(*chain[-1]):
+                return
+            value = container
 
     def _unpack(self, targets: list[ast.expr], value: tuple) -> None:
         items = list(self.iterate(value))

@@ -65,6 +65,8 @@ def _encode_entry(name: str, entry: Entry, slice_bytes: int) -> Iterator[bytes]:
         dims, type_name, data = [0], "str", memoryview(entry.encode("utf-32-le"))
     else:
         dims, type_name = list(entry.shape), str(mstype.from_numpy(entry.dtype))
+        if type_name not in TYPE_OF_NAME:
+            raise TypeError(f"a checkpoint file cannot hold '{name}' of type {type_name}")
         data = _little_endian(entry).reshape(-1).view(np.uint8).data
     for start in range(0, max(len(data), 1), slice_bytes):
         tensor = TensorRecord(dims=dims, tensor_type=type_name, tensor_content=data[start : start + slice_bytes])

@@ -22,7 +22,7 @@ _DEFAULTS = {"skip_mode": False, "batch_dims": 0, "decimals": 0}
 _NOT_ATTRIBUTES = frozenset(("in_strategy", "out_strategy", "recompute", "stage", "place", "primitive_target"))
 #: primitives that official MindSpore does not have
 _OWN = frozenset((
-    "AttentionGrad", "Bitcast", "CTC", "CTCCurvature", "CTCGrad", "Collective", "Conv1DBackpropFilter",
+    "AttentionGrad", "Bitcast", "CTC", "CTCAlignments", "CTCCurvature", "CTCGrad", "Collective", "Conv1DBackpropFilter",
     "Conv1DBackpropInput", "CustomGradient", "DropoutMask", "FourierTransform", "GroupedMatMulRows", "GroupedOuter",
     "InverseRealFourierTransform", "RandomBits", "RandomGammaSample", "RandomInteger", "RandomNormal",
     "RandomPermutation", "RandomPoissonSample", "RandomUniform", "RealFourierTransform", "RecurrentSequenceCurvature",

@@ -168,6 +168,7 @@ class _Run:
         self.operations = operations
         self.weights = weights
         self.constants: dict[str, Any] = {}
+        self._sides: list[str] = []  # graphs of the choices under way
 
     def call(self, target: Any, arguments: tuple) -> Any:
         """The result of a closure, a graph by name, or a choice."""
@@ -177,9 +178,19 @@ class _Run:
         choice, arguments = result  # one of two continuations that have nothing in common
         return self.operations.branch(
             choice.predicate,
-            lambda: self.call(choice.then, arguments),
-            lambda: self.call(choice.otherwise, arguments),
+            lambda: self._side(choice.then, arguments),
+            lambda: self._side(choice.otherwise, arguments),
         )
+
+    def _side(self, closure: Any, arguments: tuple) -> Any:
+        """The result of one side of a choice. A side within itself is a function that calls itself until a value says stop."""
+        if closure.graph in self._sides:
+            raise self.operations.not_compiled(f"the function of '{closure.graph}' calls itself")
+        self._sides.append(closure.graph)
+        try:
+            return self.call(closure, arguments)
+        finally:
+            self._sides.pop()
 
     def _advance(self, target: Any, arguments: tuple, stops: frozenset[str]) -> Any:
         """Carry out tail calls, one after the other, up to a result, a graph in `stops`, or a choice without a join."""

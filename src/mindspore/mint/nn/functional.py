@@ -9,6 +9,8 @@ from typing import Any
 from mindspore.common.tensor import Tensor
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast as _cast
+from mindspore.ops.arguments import largest as _largest
+from mindspore.ops.arguments import require_tensor as _require_tensor
 from mindspore.ops.functional import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -311,7 +313,8 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
         [[1 0 0]
          [0 0 1]]
     """
-    return F.one_hot(tensor, num_classes, 1, 0)
+    _require_tensor("one_hot", "tensor", tensor)
+    return F.one_hot(tensor, _largest("one_hot", tensor, -1) + 1 if num_classes == -1 else num_classes, 1, 0)
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:

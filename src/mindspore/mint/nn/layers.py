@@ -10,12 +10,15 @@ from mindspore._base import dtype as mstype
 from mindspore.common.initializer import HeUniform, Uniform, initializer
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
+from mindspore.communication import GlobalComm, get_group_size
 from mindspore.mint.nn import functional as mf
 from mindspore.nn.layer.basic import Dense
+from mindspore.nn.layer.normalization import normalised_together
 from mindspore.ops import functional as F
-from mindspore.ops.assignment import assign_add
+from mindspore.ops.assignment import assign, assign_add
 from mindspore.ops.functional import batch_norm, conv_transpose2d, group_norm
 from mindspore.prims import window
+from mindspore.runtime import context
 
 
 class Linear(Dense):
@@ -197,12 +200,22 @@ class _BatchNorm(nn.Cell):
                 f"shape is {input.shape}."
             )
         use_batch = self.training or not self.track_running_stats
-        momentum = 0.1 if self.momentum is None else self.momentum
-        if self.training and self.track_running_stats:
-            assign_add(self.num_batches_tracked, Tensor(1, mstype.int64))
-        return batch_norm(
-            input, self.running_mean, self.running_var, self.weight, self.bias, use_batch, momentum, self.eps
-        )
+        if not (self.training and self.track_running_stats):
+            return batch_norm(input, self.running_mean, self.running_var, self.weight, self.bias, use_batch, 0.0, self.eps)
+        assign_add(self.num_batches_tracked, Tensor(1, mstype.int64))
+        momentum = 0.0 if self.momentum is None else self.momentum
+        out = batch_norm(input, self.running_mean, self.running_var, self.weight, self.bias, True, momentum, self.eps)
+        if self.momentum is None:
+            axes = tuple(a for a in range(input.ndim) if a != 1)
+            self._follow(F.mean(input, axes), F.var(input, axes, 0), input.size // self.num_features)
+        return out
+
+    def _follow(self, mean: Any, variance: Any, count: int) -> None:
+        """Move the running statistics towards those of a batch: by `momentum`, or to the mean of all batches; unbiased."""
+        assert self.running_mean is not None and self.running_var is not None and self.num_batches_tracked is not None
+        share = 1 / self.num_batches_tracked if self.momentum is None else self.momentum
+        for kept, found in ((self.running_mean, mean), (self.running_var, variance * (count / max(count - 1, 1)))):
+            assign(kept, F.cast(kept * (1 - share) + F.stop_gradient(found) * share, kept.dtype))
 
 
 class BatchNorm1d(_BatchNorm):
@@ -240,7 +253,7 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation; on one device it is `BatchNorm`.
+    """Batch normalisation over the batches of all processes, or of those of `process_group`; of one process it is `BatchNorm`.
 
     Examples:
         >>> print(mint.nn.SyncBatchNorm(2)(Tensor([[1.0, 10.0], [3.0, 30.0]])).round(decimals=3))
@@ -253,6 +266,20 @@ class SyncBatchNorm(_BatchNorm):
         track_running_stats: bool = True, process_group: Any = None, dtype: Any = None,
     ):  # fmt: skip
         super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype)
+        self.process_group = process_group or GlobalComm.WORLD_COMM_GROUP
+
+    def construct(self, input: Tensor) -> Any:
+        whole = context.current().sharding is not None or get_group_size() == 1 or get_group_size(self.process_group) == 1
+        if whole or not (self.training or not self.track_running_stats):
+            return super().construct(input)
+        normal, mean, variance, count = normalised_together(input, self.eps, self.process_group)
+        if self.training and self.track_running_stats:
+            assign_add(self.num_batches_tracked, Tensor(1, mstype.int64))
+            self._follow(mean, variance, count)
+        row = (1, -1, *(1,) * (input.ndim - 2))
+        if self.affine:
+            normal = normal * F.reshape(self.weight, row) + F.reshape(self.bias, row)
+        return F.cast(normal, input.dtype)
 
 
 class GroupNorm(nn.Cell):

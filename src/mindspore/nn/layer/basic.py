@@ -15,6 +15,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.nn import checks
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.activation import get_activation
+from mindspore.nn.parts import Part
 from mindspore.ops.joining import pad_pairs
 from mindspore.ops.operations.nn_ops import extract_patches
 from mindspore.prims.setting_types import setting_types
@@ -87,11 +88,26 @@ class Dense(Cell):
             )
         self.activation_flag = self.activation is not None
 
+    by_parts = False
+    matmul = Part(lambda self: ops.MatMul(transpose_b=True))
+    bias_add = Part(lambda self: ops.BiasAdd())
+    reshape = Part(lambda self: ops.Reshape())
+
     def construct(self, x: Any) -> Any:
-        x = ops.dense(x, self.weight, self.bias)
+        x = self._by_parts(x) if self.by_parts else ops.dense(x, self.weight, self.bias)
         if self.activation_flag:
             x = self.activation(x)
         return x
+
+    def _by_parts(self, x: Any) -> Any:
+        """What `ops.dense` does, one operation after the other."""
+        shape = x.shape
+        if len(shape) != 2:
+            x = self.reshape(x, (-1, shape[-1]))
+        x = self.matmul(x, self.weight)
+        if self.has_bias:
+            x = self.bias_add(x, self.bias)
+        return self.reshape(x, (*shape[:-1], self.out_channels)) if len(shape) != 2 else x
 
     def extend_repr(self) -> str:
         text = f"input_channels={self.in_channels}, output_channels={self.out_channels}"
@@ -205,7 +221,12 @@ class OneHot(Cell):
         self.axis, self.depth, self.dtype = axis, depth, dtype
         self.on_value, self.off_value = Tensor(on_value, dtype), Tensor(off_value, dtype)
 
+    by_parts = False
+    onehot = Part(lambda self: ops.OneHot(self.axis))
+
     def construct(self, indices: Any) -> Any:
+        if self.by_parts:
+            return self.onehot(indices, self.depth, self.on_value, self.off_value)
         return ops.one_hot(indices, self.depth, self.on_value, self.off_value, self.axis)
 
 
@@ -272,7 +293,7 @@ class L1Regularizer(Cell):
 
 
 class ClipByNorm(Cell):
-    """x scaled down so that its Euclidean norm is at most `clip_norm`.
+    """x, as float32, scaled down so that its Euclidean norm is at most `clip_norm`.
 
     Examples:
         >>> from mindspore import Tensor, nn
@@ -285,9 +306,10 @@ class ClipByNorm(Cell):
         self.axis = () if axis is None else axis
 
     def construct(self, x: Tensor, clip_norm: Any) -> Any:
+        x = ops.cast(x, mstype.float32)
         size = ops.sqrt(ops.ReduceSum(True)(ops.square(x), self.axis))
-        limit = ops.cast(clip_norm, x.dtype)
-        return x * limit / ops.maximum(size, limit)
+        limit = ops.cast(clip_norm, mstype.float32)
+        return ops.select(size > limit, x * limit / size, x)
 
 
 class Range(Cell):

@@ -11,6 +11,7 @@ from mindspore.common.initializer import HeUniform, Uniform, initializer
 from mindspore.common.parameter import Parameter
 from mindspore.nn import checks
 from mindspore.nn.cell import Cell
+from mindspore.nn.parts import Part
 from mindspore.ops.conv import add_channel_bias, transposed_convolution
 from mindspore.prims import conv as _conv
 from mindspore.prims import window
@@ -51,6 +52,17 @@ class _Conv(Cell):
                 f"group:{group}, in_channels:{in_channels}, out_channels:{out_channels}."
             )
         self._make_parameters(weight_init, bias_init, dtype)
+
+    by_parts = False
+    bias_add = Part(lambda self: ops.BiasAdd(data_format=self.data_format))
+
+    def _with_bias(self, output: Any) -> Any:
+        """A convolution's result with the bias added to the channels, wherever they stand."""
+        if not self.has_bias:
+            return output
+        if self.by_parts:
+            return self.bias_add(output, self.bias)
+        return output + self.bias if self.data_format.endswith("C") else add_channel_bias(output, self.bias)
 
     def _weight_shape(self) -> tuple[int, ...]:
         if self.transposed:
@@ -129,14 +141,7 @@ class Conv2d(_Conv):
         )
 
     def construct(self, x: Tensor) -> Any:
-        output = self.conv2d(x, self.weight)
-        if self.has_bias:
-            output = _add_bias(output, self.bias, self.data_format)
-        return output
-
-
-def _add_bias(x: Any, bias: Any, data_format: str) -> Any:
-    return x + bias if data_format.endswith("C") else add_channel_bias(x, bias)
+        return self._with_bias(self.conv2d(x, self.weight))
 
 
 class Conv1d(_Conv):
@@ -163,10 +168,7 @@ class Conv1d(_Conv):
 
     def construct(self, x: Tensor) -> Any:
         checks.rank("Conv1d", x, 3)
-        output = ops.squeeze(self.conv2d(ops.expand_dims(x, 2), self.weight), 2)
-        if self.has_bias:
-            output = add_channel_bias(output, self.bias)
-        return output
+        return self._with_bias(ops.squeeze(self.conv2d(ops.expand_dims(x, 2), self.weight), 2))
 
 
 def _one_dimensional(
@@ -211,10 +213,7 @@ class Conv3d(_Conv):
         self.conv3d = _conv.Conv3D(out_channels, kernel_size, 1, self.pad_mode, padding, stride, dilation, group)
 
     def construct(self, x: Tensor) -> Any:
-        output = self.conv3d(x, self.weight)
-        if self.has_bias:
-            output = add_channel_bias(output, self.bias)
-        return output
+        return self._with_bias(self.conv3d(x, self.weight))
 
 
 class Conv2dTranspose(_Conv):

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore.nn.cell import Cell
+from mindspore.ops.arguments import refuse_given
 
 if TYPE_CHECKING:
     from mindspore.common.tensor import Tensor
 
 __all__ = ["FlashAttention"]
+
+_ALL = 65536  # blocks that may be seen before and after one
 
 
 class FlashAttention(Cell):
@@ -27,11 +30,12 @@ class FlashAttention(Cell):
     """
 
     def __init__(
-        self, head_dim: int, head_num: int, dropout_rate: float = 0.0, prev_block_num: int = 65536,
-        next_block_num: int = 65536, tiling_stgy_name: str = "sparse", dp: int = 1, mp: int = 1,
+        self, head_dim: int, head_num: int, dropout_rate: float = 0.0, prev_block_num: int = _ALL,
+        next_block_num: int = _ALL, tiling_stgy_name: str = "sparse", dp: int = 1, mp: int = 1,
         high_precision: bool = False, have_attention_mask_batch: bool = True, alibi: bool = False,
         use_mqa: bool = False,
     ):  # fmt: skip
+        refuse_given("FlashAttention", prev_block_num=prev_block_num - _ALL, next_block_num=next_block_num - _ALL)
         super().__init__()
         self.head_num, self.scale, self.keep_prob = head_num, 1 / math.sqrt(head_dim), 1.0 - dropout_rate
 

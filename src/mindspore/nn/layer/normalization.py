@@ -245,6 +245,14 @@ def _own_group(process_groups: Any) -> tuple[str, bool]:
 
 def _normalise_together(own: Any, prim: Any, x: Tensor, group: str) -> Any:
     """Normalise with the statistics of the batches of a group's processes, which are of equal size."""
+    normal, mean, variance, count = normalised_together(x, prim.epsilon, group)
+    _follow(own, prim.momentum, mean, variance, count)
+    return ops.cast(_scaled(own, normal), x.dtype)
+
+
+def normalised_together(x: Tensor, epsilon: float, group: str) -> tuple[Any, Any, Any, int]:
+    """x by the statistics of the batches of a group's processes, which are of equal size; mean and variance of each channel, and
+    of how many elements they are. 16-bit floats are made wide."""
     axes, row = tuple(a for a in range(x.ndim) if a != 1), (1, -1, *(1,) * (x.ndim - 2))
     wide = ops.cast(x, mstype.float32) if x.dtype in (mstype.float16, mstype.bfloat16) else x
     size = get_group_size(group)
@@ -252,8 +260,8 @@ def _normalise_together(own: Any, prim: Any, x: Tensor, group: str) -> Any:
     mean = together(ops.mean(wide, axes)) / size
     centred = wide - ops.reshape(mean, row)
     variance = together(ops.mean(centred * centred, axes)) / size
-    _follow(own, prim.momentum, mean, variance, x.size // x.shape[1] * size)
-    return ops.cast(_scaled(own, centred * ops.rsqrt(ops.reshape(variance, row) + prim.epsilon)), x.dtype)
+    normal = centred * ops.rsqrt(ops.reshape(variance, row) + epsilon)
+    return normal, mean, variance, x.size // x.shape[1] * size
 
 
 class LayerNorm(Cell):

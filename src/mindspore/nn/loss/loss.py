@@ -14,6 +14,8 @@ from mindspore.common.tensor import Tensor
 from mindspore.nn import checks
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.activation import get_activation
+from mindspore.nn.parts import Part
+from mindspore.ops.ctc import ctc_losses
 from mindspore.ops.loss import check_reduction
 from mindspore.prims import loss as _prims
 from mindspore.prims.setting_types import setting_types
@@ -55,10 +57,24 @@ class LossBase(Cell):
 
     def get_loss(self, x: Any, weights: Any = 1.0) -> Any:
         """x * weights, reduced as the constructor was told, in the type of x."""
+        if self.by_parts:
+            return self._loss_by_parts(x, weights)
         out = x if isinstance(weights, (int, float)) and weights == 1 else x * weights
         if self.reduce:
             out = (ops.ReduceMean() if self.average else ops.ReduceSum())(out, ())
         return ops.cast(out, x.dtype)
+
+    by_parts = False
+    reduce_mean = Part(lambda self: ops.ReduceMean())
+    reduce_sum = Part(lambda self: ops.ReduceSum())
+    mul = Part(lambda self: ops.Mul())
+    cast = Part(lambda self: ops.Cast())
+
+    def _loss_by_parts(self, x: Any, weights: Any) -> Any:
+        out = self.mul(weights, x)
+        if self.reduce:
+            out = (self.reduce_mean if self.average else self.reduce_sum)(out, self.get_axis(x))
+        return self.cast(out, x.dtype)
 
     if not TYPE_CHECKING:  # subclasses take what they need
 
@@ -166,10 +182,10 @@ class SmoothL1Loss(LossBase):
     def __init__(self, beta: float = 1.0, reduction: str = "none"):
         super().__init__(reduction)
         self.beta = beta
-        self.smooth_l1_loss = _prims.SmoothL1(beta)
+        self.smooth_l1_loss = _prims.SmoothL1(beta)  # refuses a wrong one
 
     def construct(self, logits: Tensor, labels: Tensor) -> Any:
-        return self.get_loss(self.smooth_l1_loss(logits, labels))
+        return self.get_loss(ops.smooth_l1_loss(logits, labels, self.beta))
 
 
 class HuberLoss(LossBase):
@@ -203,13 +219,20 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
     def __init__(self, sparse: bool = False, reduction: str = "none"):
         super().__init__(reduction)
         self.sparse = checks.boolean("SoftmaxCrossEntropyWithLogits", "sparse", sparse)
-        self.softmax_cross_entropy = _prims.SoftmaxCrossEntropyWithLogits()
         self.sparse_cross_entropy = _prims.SparseCrossEntropy()
+        if not sparse:  # it is always computed with, and need not be asked for
+            self.softmax_cross_entropy = _prims.SoftmaxCrossEntropyWithLogits()
+
+    softmax_cross_entropy = Part(lambda self: _prims.SoftmaxCrossEntropyWithLogits())
+    one_hot = Part(lambda self: ops.OneHot())
 
     def construct(self, logits: Tensor, labels: Tensor) -> Any:
         _same_shape("SoftmaxCrossEntropyWithLogits", logits, labels)
-        if self.sparse:
+        if self.sparse and not self.by_parts:
             return self.get_loss(self.sparse_cross_entropy(logits, labels))
+        if self.sparse:
+            on, off = Tensor(1.0, logits.dtype), Tensor(0.0, logits.dtype)
+            labels = self.one_hot(labels, logits.shape[-1], on, off)
         return self.get_loss(self.softmax_cross_entropy(logits, labels)[0])
 
 
@@ -550,10 +573,7 @@ class CTCLoss(LossBase):
         self.blank, self.zero_infinity = blank, checks.boolean("CTCLoss", "zero_infinity", zero_infinity)
 
     def construct(self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> Any:
-        loss, _ = ops.ctc_loss(
-            log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
-        )
-        return loss
+        return ctc_losses(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity)
 
 
 # -- embeddings, rankings, likelihoods ---------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
@@ -87,23 +88,26 @@ class AdaFactor(Optimizer):
             raise ValueError(f"For 'AdaFactor', 'weight_decay' must be in [0.0, 1.0), but got {weight_decay}.")
 
     def _init_state(self) -> None:
-        shapes = [tuple(p.shape) for p in self.parameters]
-        self.factored = tuple(len(shape) > 1 for shape in shapes)
+        ranks = [p.ndim for p in self.parameters]
+        self.factored = tuple(n > 1 for n in ranks)
         self.use_first_moment = self.beta1 > 0
         if self.use_first_moment:
             self.exp_avg = self.slots("exp_avg")
-        self.exp_avg_sq_row = self._named("exp_avg_sq_row_", [s[:-1] if len(s) > 1 else (1,) for s in shapes])
-        self.exp_avg_sq_col = self._named("exp_avg_sq_col_", [s[:-2] + s[-1:] if len(s) > 1 else (1,) for s in shapes])
-        self.exp_avg_sq = self._named("exp_avg_sq_", [(1,) if len(s) > 1 else s for s in shapes], self.compression)
+        self.exp_avg_sq_row = self._named("exp_avg_sq_row_", [range(n - 1) if n > 1 else None for n in ranks])
+        self.exp_avg_sq_col = self._named("exp_avg_sq_col_", [(*range(n - 2), n - 1) if n > 1 else None for n in ranks])
+        self.exp_avg_sq = self._named("exp_avg_sq_", [None if n > 1 else range(n) for n in ranks], self.compression)
         self.step = Parameter(ops.zeros((1,), mstype.float32), name="afactor_step")
 
-    def _named(self, prefix: str, shapes: list[tuple], half: bool = False) -> ParameterTuple:
-        return ParameterTuple(
-            [
-                Parameter(ops.zeros(s, mstype.float16 if half and p.ndim <= 1 else p.dtype), name=prefix + p.name)
-                for p, s in zip(self.parameters, shapes)
-            ]
-        )
+    def _named(self, prefix: str, dims: list[Sequence[int] | None], half: bool = False) -> ParameterTuple:
+        """States that have these dimensions of the parameters; None: a state that is not used."""
+        states = []
+        for p, kept in zip(self.parameters, dims):
+            shape = (1,) if kept is None else tuple(p.shape[d] for d in kept)
+            state = Parameter(ops.zeros(shape, mstype.float16 if half and p.ndim <= 1 else p.dtype), name=prefix + p.name)
+            if kept is not None:
+                state.param_info.follow(p.param_info, kept)
+            states.append(state)
+        return ParameterTuple(states)
 
     def before_updates(self) -> None:
         ops.assign_add(self.step, 1.0)

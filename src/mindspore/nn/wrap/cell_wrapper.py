@@ -13,6 +13,7 @@ from mindspore.common.gradient import Derivative
 from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.nn.cell import Cell, cast_floats
 from mindspore.nn.wrap.grad_reducer import DistributedGradReducer
+from mindspore.ops.operations.comm_ops import _VirtualDataset
 
 if TYPE_CHECKING:
     from mindspore.common.tensor import Tensor
@@ -273,14 +274,15 @@ class VirtualDatasetCellTriple(Cell):
 
 
 class _VirtualDatasetCell(Cell):
-    """A network called as it is; where a batch is cut over devices, this is the place where it would be."""
+    """A network called as it is; where a batch is cut over devices, this is the place: as the strategy of `_virtual_dataset` says."""
 
     def __init__(self, backbone: Cell):
         super().__init__(auto_prefix=False)
         self._backbone = backbone
+        self._virtual_dataset = _VirtualDataset()
 
     def construct(self, *inputs: Any) -> Any:
-        return self._backbone(*inputs)
+        return self._backbone(*self._virtual_dataset(*inputs))
 
 
 __all__ = [

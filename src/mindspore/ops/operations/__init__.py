@@ -44,7 +44,7 @@ from mindspore.prims.conv import (
     Conv2DTranspose, Conv3D, Conv3DBackpropFilter, Conv3DBackpropInput,
 )  # fmt: skip
 from mindspore.prims.creation import Range, Tril, Triu
-from mindspore.prims.ctc import CTC, CTCCurvature, CTCGrad
+from mindspore.prims.ctc import CTC, CTCAlignments, CTCCurvature, CTCGrad
 from mindspore.prims.data_queue import GetNext
 from mindspore.prims.debug import Print, TensorDump
 from mindspore.prims.decompositions import (
@@ -84,7 +84,7 @@ from mindspore.prims.pooling import (
     AvgPool, AvgPool3D, AvgPoolGrad, AvgPoolNd, MaxPool, MaxPool3D, MaxPoolGrad, MaxPoolGradGrad, MaxPoolNd,
     MaxPoolWithArgmax, MaxPoolWithIndices,
 )  # fmt: skip
-from mindspore.prims.quantised import QuantiseLinear, QuantisedConv2D, QuantisedMatMul
+from mindspore.prims.quantised import QuantiseLinear, QuantisedConv2D, QuantisedMatMul, TableLookup
 from mindspore.prims.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer
 from mindspore.prims.random import (
     FoldIn, NextKey, RandomBits, RandomGammaSample, RandomInteger, RandomNormal, RandomPermutation,

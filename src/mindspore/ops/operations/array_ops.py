@@ -115,6 +115,7 @@ Flatten = composition("Flatten", lambda self, x: F.flatten(x), """Merge all dime
         (2, 12)
     """)
 Tile = plain("Tile", F.tile)
+Tile.brings_together = True
 Expand = composition("Expand", lambda self, x, shape: F.expand(x, shape),
     """Repeat along new or size-1 dimensions; -1 keeps a dimension.
 
@@ -805,6 +806,10 @@ UnsortedSegmentSum = plain("UnsortedSegmentSum", F.unsorted_segment_sum)
 UnsortedSegmentProd = plain("UnsortedSegmentProd", F.unsorted_segment_prod)
 UnsortedSegmentMax = plain("UnsortedSegmentMax", F.unsorted_segment_max)
 UnsortedSegmentMin = plain("UnsortedSegmentMin", F.unsorted_segment_min)
+for _segments in (UnsortedSegmentSum, UnsortedSegmentProd, UnsortedSegmentMax, UnsortedSegmentMin):
+    _segments.cuts, _segments.brings_together = "n*,n", True  # rows and their segments
+
+
 def _copied(x: Any, y: Any) -> Any:
     require_tensors("CopyWithSlice", x=x, y=y)
     return update(x, F.broadcast_to(cast(y, x.dtype), x.shape))

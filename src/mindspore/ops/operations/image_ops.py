@@ -94,6 +94,7 @@ CropAndResize = composition(
         [ 0.  3. 12. 15.]
     """, method="bilinear", extrapolation_value=0.0,
 )  # fmt: skip
+CropAndResize.cuts, CropAndResize.brings_together = "n..c,b.,b", True
 
 
 # -- colours --------------------------------------------------------------------------------------------------------------

@@ -10,8 +10,11 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.ops import transducer_loss
 from mindspore.ops.arguments import cast, concrete, require_rank, require_tensors, static_ints
-from mindspore.ops.composition import REQUIRED, Typed, composition
+from mindspore.ops.composition import REQUIRED, Typed, composition, of_tensors
+from mindspore.ops.joining import cat
+from mindspore.prims import checks
 from mindspore.prims import elementwise as ew
+from mindspore.prims.arrays import Fill
 from mindspore.prims.broadcasting import ReduceSum, Reshape
 from mindspore.prims.gather_scatter import TensorScatterAdd
 from mindspore.prims.values import from_array
@@ -231,7 +234,32 @@ MapUniform = composition(
     """,
 )  # fmt: skip
 
+
+
+def _pad_and_shift(self: Any, input_x: Tensor, cum_sum_arr: Tensor, shift_idx: int) -> Tensor:
+    bounds = concrete("PadAndShift", cum_sum_arr)
+    if not 0 <= checks.integer("PadAndShift", "shift_idx", shift_idx) < len(bounds) - 1:
+        raise ValueError(f"For 'PadAndShift', 'shift_idx' must be in range [0, {len(bounds) - 1}), but got {shift_idx}.")
+    start, end, whole = (int(bounds[place]) for place in (shift_idx, shift_idx + 1, -1))
+    if not 0 <= start <= end <= whole or end - start > input_x.size:
+        raise ValueError(f"For 'PadAndShift', 'cum_sum_arr' must grow by what 'input_x' has at most, but got {bounds.tolist()}.")
+    before, after = (Fill()(input_x.dtype, (size,), -1) for size in (start, whole - end))
+    return cat((before, input_x[: end - start], after))
+
+
+PadAndShift = composition(
+    "PadAndShift",
+    of_tensors("input_x cum_sum_arr", _pad_and_shift),
+    """A tensor of -1, of the size that `cum_sum_arr` ends with, into which the beginning of `input_x` is copied between the
+    bounds `cum_sum_arr[shift_idx]` and `cum_sum_arr[shift_idx + 1]`.
+
+    Examples:
+        >>> ops.PadAndShift()(Tensor([9, 13, -1, -1]), Tensor([0, 3, 5]), 1).tolist()
+        [-1, -1, -1, 9, 13]
+    """,
+)
+
 __all__ = [
     "CompareAndBitpack", "ComputeAccidentalHits", "ConfusionMatrix", "EditDistance", "MapUniform", "NoRepeatNGram",
-    "RNNTLoss", "RaggedRange", "SubAndFilter",
+    "PadAndShift", "RNNTLoss", "RaggedRange", "SubAndFilter",
 ]  # fmt: skip

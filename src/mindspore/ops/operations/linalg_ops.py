@@ -11,6 +11,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast
 from mindspore.ops.composition import REQUIRED, Typed, composition, of_tensors, plain
+from mindspore.prims import checks
 from mindspore.prims import decompositions as dec
 from mindspore.prims import elementwise as ew
 from mindspore.prims.reduction import ReduceSum
@@ -213,6 +214,8 @@ STFT = composition(
 
 def _fft_with_size(self: Primitive, x: Tensor) -> Tensor:
     """Transforms over the last `signal_ndim` dimensions, by direction and kind."""
+    if not 0 < checks.integer("FFTWithSize", "signal_ndim", self.signal_ndim) <= x.ndim:
+        raise ValueError(f"For 'FFTWithSize', 'signal_ndim' must be in range [1, {x.ndim}], but got {self.signal_ndim}.")
     dims = tuple(range(-self.signal_ndim, 0))
     norm = self.norm
     if not self.real:

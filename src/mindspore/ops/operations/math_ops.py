@@ -10,6 +10,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast, static_ints
 from mindspore.ops.composition import REQUIRED, Typed, composition, of_tensors, plain
+from mindspore.prims import checks
 from mindspore.prims import elementwise as ew
 from mindspore.prims.broadcasting import ReduceSum, Reshape
 from mindspore.prims.elementwise import (
@@ -112,14 +113,19 @@ Addcmul = plain("Addcmul", F.addcmul)
 Addcdiv = plain("Addcdiv", F.addcdiv)
 Lerp = plain("Lerp", F.lerp)
 LerpScalar = plain("LerpScalar", F.lerp)
+def _bias_add(self: Primitive, x: Tensor, bias: Tensor) -> Tensor:
+    last = checks.one_of("BiasAdd", "data_format", self.data_format, ("NCHW", "NHWC", "NCDHW")) == "NHWC"
+    return x + bias if last else F.bias_add(x, bias)
+
+
 BiasAdd = composition(
-    "BiasAdd", lambda self, x, bias: x + bias if self.data_format == "NHWC" else F.bias_add(x, bias),
+    "BiasAdd", _bias_add,
     """Add a bias along the channels.
 
     Examples:
         >>> ops.BiasAdd()(Tensor([[1.0, 2.0]]), Tensor([10.0, 20.0])).tolist()
         [[11.0, 22.0]]
-    """, data_format="NCHW",
+    """, data_format=Typed(str, "NCHW"),
 )  # fmt: skip
 MulNoNan = composition(
     "MulNoNan", lambda self, x, y: ew.Select()(ew.Equal()(y, 0), ew.zeros_like(x * y), x * y),

@@ -485,7 +485,10 @@ ExtractImagePatches = composition(
 
 # -- images -----------------------------------------------------------------------------------------------------------
 def _sizes(value: Any) -> tuple[int, ...]:
-    return tuple(int(v) for v in np.ravel(value.asnumpy() if isinstance(value, Tensor) else np.asarray(value)))
+    sizes = tuple(int(v) for v in np.ravel(value.asnumpy() if isinstance(value, Tensor) else np.asarray(value)))
+    if any(size < 1 for size in sizes):
+        raise ValueError(f"For resizing, 'size' must hold ints that are at least 1, but got {sizes}.")
+    return sizes
 
 
 ResizeNearestNeighbor = composition(

@@ -10,7 +10,7 @@ from mindspore._base import dtype as mstype
 from mindspore.ops import attention as att
 from mindspore.ops import experts, kv_cache
 from mindspore.ops import functional as F
-from mindspore.ops.arguments import cast
+from mindspore.ops.arguments import cast, refuse_given
 from mindspore.ops.composition import REQUIRED, composition, plain
 from mindspore.ops.gather_scatter import gather
 from mindspore.ops.product import dense, matmul
@@ -53,6 +53,7 @@ class FlashAttentionScore(Primitive):
         next_tokens: int = 2147483647, inner_precise: int = 0, input_layout: str = "BSH", sparse_mode: int = 0,
         enable_alibi: bool = False,
     ):  # fmt: skip
+        refuse_given("FlashAttentionScore", enable_alibi=enable_alibi)
         super().__init__(
             "FlashAttentionScore", head_num=head_num, keep_prob=keep_prob, scale_value=scale_value,
             pre_tokens=pre_tokens, next_tokens=next_tokens, inner_precise=inner_precise, input_layout=input_layout,
@@ -64,6 +65,7 @@ class FlashAttentionScore(Primitive):
         padding_mask: Any = None,
         attn_mask: Any = None, prefix: Any = None, actual_seq_qlen: Any = None, actual_seq_kvlen: Any = None,
     ) -> tuple:  # fmt: skip
+        refuse_given("FlashAttentionScore", padding_mask=padding_mask, prefix=prefix)
         strategy = self.attrs.get("in_strategy")
         if strategy is not None and ACTIVE.builder is not None:
             query, key, value = constrained(self.name, (query, key, value), strategy[:3])[0]
@@ -85,11 +87,8 @@ class FlashAttentionScore(Primitive):
 def _prompt_attention(
     p: Primitive, query: Tensor, key: Tensor, value: Tensor, attn_mask: Any = None, *rest: Any
 ) -> Any:
-    return att.prompt_flash_attention(
-        query, key, value, attn_mask, num_heads=p.num_heads, scale_value=p.scale_value, pre_tokens=p.pre_tokens,
-        next_tokens=p.next_tokens, input_layout=p.input_layout, num_key_value_heads=p.num_key_value_heads,
-        sparse_mode=p.sparse_mode,
-    )  # fmt: skip
+    names = ("num_heads", "scale_value", "pre_tokens", "next_tokens", "input_layout", "num_key_value_heads", "sparse_mode")
+    return att.prompt_flash_attention(query, key, value, attn_mask, *rest, **{name: getattr(p, name) for name in names})
 
 
 PromptFlashAttention = composition(

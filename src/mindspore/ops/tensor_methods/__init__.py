@@ -11,7 +11,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.compiler.parse.overloads import explained
 from mindspore.ops import functional as F
 from mindspore.ops.tensor_methods import algebra, drawing, facts, filling, picking, reductions, shapes
-from mindspore.ops.tensor_methods.adapters import inplace
+from mindspore.ops.tensor_methods.adapters import inplace, viewing
 from mindspore.prims import indexing
 
 SAME = [
@@ -27,17 +27,17 @@ SAME = [
     "greater", "greater_equal", "gt", "heaviside", "histc", "hsplit", "hypot", "i0", "igamma", "igammac", "imag",
     "index_fill", "inner", "inplace_update", "inverse", "invert", "is_complex", "is_floating_point", "isclose",
     "isfinite", "isinf", "isnan", "isneginf", "isposinf", "isreal", "kron", "kthvalue", "lcm", "ldexp", "le",
-    "lerp", "less", "less_equal", "lgamma", "log", "log10", "log1p", "log2", "logaddexp", "logaddexp2",
+    "lerp", "less", "less_equal", "lgamma", "log", "log10", "log1p", "log2", "log_matrix_determinant", "logaddexp", "logaddexp2",
     "logcumsumexp", "logdet", "logical_and", "logical_not", "logical_or", "logical_xor", "logit", "logsumexp",
-    "lstsq", "lt", "masked_fill", "masked_select", "matrix_exp", "matrix_power", "maximum",
+    "lstsq", "lt", "masked_fill", "masked_select", "matrix_determinant", "matrix_exp", "matrix_power", "maximum",
     "minimum", "mm", "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv", "mvlgamma",
     "nan_to_num", "nanmean", "nanmedian", "nanquantile", "ne", "neg", "negative", "nextafter",
     "nonzero", "norm", "not_equal", "numel", "orgqr", "ormqr", "outer", "pinv", "positive", "pow", "quantile",
     "rad2deg", "random_categorical", "ravel", "real", "reciprocal", "renorm",
     "reverse", "reverse_sequence", "roll", "rot90", "round", "rsqrt", "scatter_div", "scatter_max", "scatter_min",
     "scatter_mul", "scatter_sub", "select_scatter", "sgn", "sigmoid", "sign", "signbit", "sin", "sinc", "sinh",
-    "slice_scatter", "slogdet", "sqrt", "square", "subtract", "svd", "swapaxes", "swapdims", "t", "tan", "tanh",
-    "tensor_split", "tril", "triu", "true_divide", "trunc", "type_as", "unbind", "unique_consecutive",
+    "slice_scatter", "slogdet", "soft_shrink", "sqrt", "square", "subtract", "svd", "swapaxes", "swapdims", "t", "tan", "tanh",
+    "tensor_split", "top_k", "tril", "triu", "true_divide", "trunc", "type_as", "unbind", "unique_consecutive",
     "unique_with_pad", "unsorted_segment_max", "unsorted_segment_min", "unsorted_segment_prod",
     "unsorted_segment_sum", "view_as", "vsplit", "xdivy", "xlogy",
 ]  # fmt: skip
@@ -73,6 +73,12 @@ INPLACE = [
     "transpose", "tril", "triu", "trunc", "uniform",
 ]  # fmt: skip
 
+#: methods that give views in PyNative mode
+VIEWING = [
+    "chunk", "diagonal", "flatten", "narrow", "permute", "reshape", "select", "split", "squeeze", "swapaxes",
+    "swapdims", "t", "transpose", "unbind", "unsqueeze", "view", "view_as",
+]  # fmt: skip
+
 CONVERTERS = {
     "float": mstype.float32, "half": mstype.float16, "double": mstype.float64, "int": mstype.int32,
     "long": mstype.int64, "short": mstype.int16, "byte": mstype.uint8, "bool": mstype.bool_,
@@ -89,12 +95,15 @@ def attach() -> None:
             setattr(Tensor, name, explained(name, method))
     for name, dtype in CONVERTERS.items():
         setattr(Tensor, name, facts.converter(dtype, name))
+    for name in VIEWING:
+        setattr(Tensor, name, viewing(getattr(Tensor, name)))
     for name in INPLACE:
         setattr(Tensor, f"{name}_", inplace(getattr(Tensor, name), INPLACE_EXAMPLES.get(name, "")))
     Tensor.__lshift__ = F.bitwise_left_shift  # type: ignore[method-assign]
     Tensor.__rshift__ = F.bitwise_right_shift  # type: ignore[method-assign]
     Tensor.__getitem__ = indexing.getitem  # type: ignore[method-assign]
     Tensor.__setitem__ = indexing.setitem  # type: ignore[method-assign]
+    Tensor.symbolic_shape = property(facts.symbolic_shape)  # type: ignore[attr-defined]
     Tensor.mT = property(shapes.swap_last)  # type: ignore[attr-defined]
     Tensor.mH = property(F.adjoint)  # type: ignore[attr-defined]
     Tensor.H = property(F.adjoint)  # type: ignore[attr-defined]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from mindspore.common.tensor import Tensor
 from mindspore.ops.arguments import cast
 from mindspore.prims import active
 from mindspore.prims.inplace import update
+from mindspore.prims.views import is_eager, link
 
 
 def gathered(args: tuple) -> Any:
@@ -103,6 +105,28 @@ def renamed(function: Callable, **synonyms: str) -> Callable:
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         return function(self, *args, **{synonyms.get(k, k): v for k, v in kwargs.items()})
+
+    return as_method_of(function, method)
+
+
+def _of_base(function: Callable, args: tuple, kwargs: dict[str, Any], base: Tensor, number: int | None = None) -> Any:
+    out = function(base, *args, **kwargs)
+    return out if number is None else out[number]
+
+
+def viewing(function: Callable) -> Callable:
+    """A method whose results are views of the tensor in PyNative mode: elements in other places, none of them computed."""
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        out = function(self, *args, **kwargs)
+        if not is_eager(self):
+            return out
+        again = partial(_of_base, function, args, kwargs)
+        if not isinstance(out, (tuple, list)):
+            return link(out, self, again)
+        for i, part in enumerate(out):
+            link(part, self, partial(again, number=i))
+        return out
 
     return as_method_of(function, method)
 

@@ -8,8 +8,8 @@ from typing import Any
 from mindspore.common.tensor import Tensor
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import from_values
+from mindspore.ops.elementwise import scaled
 from mindspore.ops.tensor_methods.adapters import renamed, second_name
-from mindspore.prims import values
 
 
 def _add(self: Tensor, other: Tensor | float, *, alpha: Any = 1) -> Tensor:
@@ -19,7 +19,7 @@ def _add(self: Tensor, other: Tensor | float, *, alpha: Any = 1) -> Tensor:
         >>> print(Tensor([1.0, 2.0]).add(Tensor([10.0, 20.0]), alpha=0.5))
         [ 6. 12.]
     """
-    return self + (other if values.is_number(alpha) and alpha == 1 else other * alpha)
+    return self + scaled("add", self, other, alpha)
 
 
 def _sub(self: Tensor, other: Tensor | None = None, *, alpha: Any = 1, y: Any = None) -> Tensor:

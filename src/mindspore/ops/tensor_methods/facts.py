@@ -7,9 +7,11 @@ from typing import Any
 
 from mindspore._base import dtype as mstype
 from mindspore.common.sparse import dense_to_coo, dense_to_csr
+from mindspore.common.symbol import Symbol
 from mindspore.common.tensor import Tensor
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast
+from mindspore.prims import checks
 from mindspore.prims import elementwise as ew
 
 
@@ -84,6 +86,26 @@ def _cpu(self: Tensor) -> Tensor:
     return self
 
 
+def _is_pinned(self: Tensor) -> bool:
+    """False: memory that a device reads by itself is none of the host's here.
+
+    Examples:
+        >>> Tensor([1.0]).is_pinned()
+        False
+    """
+    return False
+
+
+def _is_shared(self: Tensor) -> bool:
+    """False: tensors are memory of one process.
+
+    Examples:
+        >>> Tensor([1.0]).is_shared()
+        False
+    """
+    return False
+
+
 def _move_to(self: Tensor, to: str = "CPU", blocking: bool = True) -> Tensor:
     """This tensor: there is one memory here.
 
@@ -95,13 +117,27 @@ def _move_to(self: Tensor, to: str = "CPU", blocking: bool = True) -> Tensor:
 
 
 def _set_const_arg(self: Tensor, const_arg: bool = True) -> Tensor:
-    """Mark the tensor as a constant of compiled functions.
+    """Kept for older programs: compiled functions ask for the values that they need, of any argument.
 
     Examples:
         >>> Tensor([1.0]).set_const_arg().tolist()
         [1.0]
     """
+    checks.boolean("set_const_arg", "const_arg", const_arg)
     return self
+
+
+def symbolic_shape(self: Tensor) -> list[Any]:
+    """The sizes that are known; what a Symbol says of others, or None. Of a tensor of any rank: [-2].
+
+    Examples:
+        >>> Tensor(shape=(ms.Symbol(divisor=8), None, 3), dtype=ms.float32).symbolic_shape
+        [{'divisor': 8}, None, 3]
+    """
+    shape = getattr(self, "_declared_shape", self.shape)
+    if shape is None:
+        return [-2]
+    return [size.to_dict() if isinstance(size, Symbol) else None if size == -1 else size for size in shape]
 
 
 def _storage_offset(self: Tensor) -> int:
@@ -196,6 +232,8 @@ def converter(dtype: mstype.DType, name: str) -> Callable:
 
 
 METHODS: dict[str, Callable] = {
+    "is_pinned": _is_pinned,
+    "is_shared": _is_shared,
     "stride": _stride,
     "to": _to,
     "astype": _astype,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable
 from typing import Any
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ops import functional as F
-from mindspore.ops.arguments import from_values
+from mindspore.ops.arguments import from_values, normal_axis
 from mindspore.ops.gather_scatter import added_along, scatter_along
 from mindspore.ops.sorting import argsort_stable, sort_stable, unique_sorted
 from mindspore.ops.tensor_methods.adapters import renamed
@@ -44,11 +43,20 @@ def _select(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         >>> print(Tensor([[1, 2], [3, 4]]).select(1, 0))
         [1 3]
     """
-    first, second = (*args, *kwargs.values())
-    if isinstance(first, Tensor) and first.dtype is mstype.bool_:
-        return F.where(first, self, second)
-    at = first % builtins.max(self.ndim, 1)
-    return self[(slice(None),) * at + (second,)]
+    if "condition" in kwargs or "y" in kwargs or (args and isinstance(args[0], Tensor) and args[0].dtype is mstype.bool_):
+        return F.where(*_arguments("select", ("condition", "y"), args, kwargs, self))
+    _, dim, index = _arguments("select", ("dim", "index"), args, kwargs, self)
+    at = normal_axis("select", dim, self.ndim, "dim")
+    return self[(slice(None),) * at + (index,)]
+
+
+def _arguments(op: str, names: tuple[str, str], args: tuple, kwargs: dict[str, Any], x: Tensor) -> tuple:
+    """The tensor between two arguments or before them, given by position or name."""
+    found = {**dict(zip(names, args)), **kwargs}
+    if len(args) > 2 or len(args) + len(kwargs) != 2 or {*found} != {*names}:
+        raise TypeError(f"For '{op}', the arguments must be {names[0]} and {names[1]}, but got {len(args)} by position and {[*kwargs]}.")
+    first, second = (found[name] for name in names)
+    return (first, x, second) if names[0] == "condition" else (x, first, second)
 
 
 def _gather(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:

@@ -11,6 +11,7 @@ import numpy as np
 
 from mindspore.common.gradient import value_and_grad
 from mindspore.common.tensor import Tensor
+from mindspore.ops.arguments import refuse_given
 
 
 class OptimizeResults(NamedTuple):
@@ -41,8 +42,10 @@ class LineSearchResults(NamedTuple):
 class _Function:
     """A scalar function of one tensor, as a NumPy function that also gives the gradient and counts its calls."""
 
-    def __init__(self, function: Callable, args: tuple, like: Tensor):
-        self.evaluate = value_and_grad(lambda x: function(x, *args))
+    def __init__(self, function: Callable, args: tuple, like: Tensor, gradient: Callable | None = None):
+        self.evaluate: Callable = value_and_grad(lambda x: function(x, *args))
+        if gradient is not None:
+            self.evaluate = lambda x: (function(x, *args), gradient(x, *args))
         self.like = like
         self.calls = 0
 
@@ -103,7 +106,7 @@ def line_search(
     c1: float = 1e-4, c2: float = 0.9, maxiter: int = 20,
 ) -> LineSearchResults:  # fmt: skip
     """A step length along `pk` that meets the strong Wolfe conditions."""
-    function = _Function(f, (), xk)
+    function = _Function(f, (), xk, jac)
     x = np.asarray(xk.asnumpy(), np.float64).reshape(-1)
     f0, g0 = function(x)
     a, value, grad, found = _search(
@@ -117,7 +120,10 @@ def minimize(
     hessp: Any = None, bounds: Any = None, constraints: Any = (), tol: float | None = None, callback: Any = None,
     options: dict | None = None,
 ) -> OptimizeResults:  # fmt: skip
-    """Minimise a scalar function of one tensor; `method` is 'BFGS', 'LBFGS' or 'LAGRANGE' (for constraints).
+    """Minimise a scalar function of one tensor; `method` is 'BFGS', 'LBFGS' or 'LAGRANGE'.
+
+    'LAGRANGE' keeps functions of `constraints` at most 0 (or what a dictionary {"type": "eq" or "ineq", "fun": …} says, as
+    SciPy's do) and x between the options `lower` and `upper`.
 
     Examples:
         >>> import mindspore as ms
@@ -129,12 +135,15 @@ def minimize(
     settings = dict(options or {})
     limit = settings.get("maxiter") or 200 * x0.size
     tolerance = tol if tol is not None else settings.get("gtol", 1e-5)
+    refuse_given("minimize", hess=hess, hessp=hessp, bounds=bounds, callback=callback)
     if name == "LAGRANGE":
-        return _lagrange(func, x0, args, constraints, tolerance, limit)
+        rules = _rules(constraints, settings.get("lower"), settings.get("upper"))
+        return _lagrange(func, x0, args, rules, tolerance, limit)
+    refuse_given("minimize", constraints=constraints)
     if name not in ("BFGS", "LBFGS", "L-BFGS-B"):
         raise ValueError(f"For 'minimize', 'method' must be 'BFGS', 'LBFGS' or 'LAGRANGE', but got {method!r}.")
-    memory = None if name == "BFGS" else settings.get("maxcor", 10)
-    return _quasi_newton(_Function(func, args, x0), x0, tolerance, limit, memory)
+    memory = None if name == "BFGS" else settings.get("history_size", 20)
+    return _quasi_newton(_Function(func, args, x0, jac), x0, tolerance, limit, memory)
 
 
 def _quasi_newton(function: _Function, x0: Tensor, tolerance: float, limit: int, memory: int | None) -> OptimizeResults:
@@ -189,22 +198,44 @@ def _two_loops(g: np.ndarray, steps: list) -> np.ndarray:
     return q
 
 
-def _lagrange(func: Callable, x0: Any, args: tuple, constraints: Any, tolerance: float, limit: int) -> OptimizeResults:
-    """Augmented Lagrangian: constraints are functions that must be 0 ('eq', the default) or at least 0 ('ineq')."""
-    rules = [c if isinstance(c, dict) else {"type": "eq", "fun": c} for c in _as_list(constraints)]
-    multipliers, weight = [0.0] * len(rules), 10.0
-    x, result = x0, None
+class _Rule(NamedTuple):
+    """A constraint: `function(x)` is 0, or, where `may_exceed`, at least 0, element by element."""
+
+    function: Callable
+    may_exceed: bool
+
+
+def _rules(constraints: Any, lower: Any, upper: Any) -> list[_Rule]:
+    """A function alone must not be above 0; dictionaries are SciPy's."""
+    rules = []
+    for given in constraints if isinstance(constraints, (list, tuple)) else [constraints]:
+        if isinstance(given, dict):
+            rules.append(_Rule(given["fun"], given.get("type", "eq") == "ineq"))
+        else:
+            rules.append(_Rule(lambda x, f=given: -f(x), True))
+    if lower is not None:
+        rules.append(_Rule(lambda x: x - lower, True))
+    if upper is not None:
+        rules.append(_Rule(lambda x: upper - x, True))
+    return rules
+
+
+def _lagrange(
+    func: Callable, x0: Any, args: tuple, rules: list[_Rule], tolerance: float, limit: int
+) -> OptimizeResults:
+    """Augmented Lagrangian: a minimisation for each set of multipliers."""
+    multipliers = [np.zeros(np.shape(rule.function(x0).asnumpy()), np.float32) for rule in rules]
+    weight, x, result = 10.0, x0, None
     for _ in range(30):
-        target = _augmented(func, args, rules, list(multipliers), weight)
+        target = _augmented(func, args, rules, [Tensor(m) for m in multipliers], weight)
         result = _quasi_newton(_Function(target, (), x), x, tolerance, limit, None)
         x = result.x
         violations = []
         for i, rule in enumerate(rules):
-            value = float(rule["fun"](x).sum())
-            if rule.get("type", "eq") == "ineq":
-                value = min(value, multipliers[i] / weight)
-            violations.append(abs(value))
-            multipliers[i] -= weight * value
+            value = rule.function(x).asnumpy()
+            value = np.minimum(value, multipliers[i] / weight) if rule.may_exceed else value
+            violations.append(float(np.abs(value).max(initial=0)))
+            multipliers[i] = (multipliers[i] - weight * value).astype(np.float32)
         if max(violations, default=0.0) < max(tolerance, 1e-5):
             break
         weight *= 3
@@ -212,24 +243,16 @@ def _lagrange(func: Callable, x0: Any, args: tuple, constraints: Any, tolerance:
     return result._replace(fun=func(x, *args))
 
 
-def _as_list(value: Any) -> list:
-    return list(value) if isinstance(value, (list, tuple)) else [value]
+def _augmented(func: Callable, args: tuple, rules: list[_Rule], multipliers: list[Tensor], weight: float) -> Callable:
+    from mindspore.ops import minimum
 
-
-def _augmented(func: Callable, args: tuple, rules: list, multipliers: list[float], weight: float) -> Callable:
     def target(x: Any) -> Any:
         total = func(x, *args)
         for rule, multiplier in zip(rules, multipliers):
-            value = rule["fun"](x).sum()
-            if rule.get("type", "eq") == "ineq":
-                value = _capped(value, multiplier / weight)
-            total = total - multiplier * value + 0.5 * weight * value * value
+            value = rule.function(x)
+            if rule.may_exceed:
+                value = minimum(value, multiplier / weight)
+            total = total + (0.5 * weight * value * value - multiplier * value).sum()
         return total
 
     return target
-
-
-def _capped(value: Any, bound: float) -> Any:
-    from mindspore.ops import minimum
-
-    return minimum(value, bound)

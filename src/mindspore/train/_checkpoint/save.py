@@ -41,7 +41,7 @@ def save_checkpoint(
         integrated_save: gather sliced parameters in parallel runs.
         async_save: write in the background; the call returns once the data is copied.
         append_dict: further numbers, strings and tensors to store.
-        enc_key, enc_mode: encrypt with AES ("AES-GCM" or "AES-CBC").
+        enc_key, enc_mode: encrypt ("AES-GCM", "AES-CBC" or "SM4-CBC", which takes keys of 16 bytes).
         choice_func: stores a parameter only if this returns True for its name.
         crc_check: add a checksum that `load_checkpoint` can verify.
         format: "ckpt" or "safetensors".

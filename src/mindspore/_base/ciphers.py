@@ -1,7 +1,8 @@
-"""Encrypted blocks as official MindSpore lays them out: AES-GCM and AES-CBC. The numbers are 32-bit little-endian.
+"""Encrypted blocks as official MindSpore lays them out. The numbers are 32-bit little-endian.
 
     AES-GCM: magic 0x7F3A5ED8, 16-byte tag, length of the rest, length of the nonce, nonce, length of the text, text
     AES-CBC: magic 0x7F3A5ED9,              length of the rest, length of the nonce, nonce, length of the text, text
+    SM4-CBC: magic 0x7F3A5EDA,              as AES-CBC
 
 Every block has a fresh random nonce. Of its 16 bytes GCM uses the first 12, which is safe for 2³² blocks per key. CBC
 text is padded to whole 16-byte units (PKCS #7); it is not authenticated, so prefer GCM.
@@ -15,10 +16,12 @@ from typing import Any
 
 from mindspore._base.optional import require
 
-MODES = ("AES-GCM", "AES-CBC")
+#: by mode: the first number of a block, and the bytes a key may have
+_MAGIC = {"AES-GCM": 0x7F3A5ED8, "AES-CBC": 0x7F3A5ED9, "SM4-CBC": 0x7F3A5EDA}
+_KEY_SIZES = {"AES-GCM": (16, 24, 32), "AES-CBC": (16, 24, 32), "SM4-CBC": (16,)}
+MODES = tuple(_MAGIC)
 #: the most bytes that go into one block
 BLOCK = 64 << 20
-_GCM_MAGIC, _CBC_MAGIC = 0x7F3A5ED8, 0x7F3A5ED9
 _U32 = struct.Struct("<I")
 _NONCE, _GCM_NONCE, _TAG, _UNIT = 16, 12, 16, 16
 
@@ -29,7 +32,15 @@ class WrongKeyError(ValueError):
 
 def is_encrypted(head: bytes | memoryview) -> bool:
     """Whether these are the first bytes of an encrypted block."""
-    return len(head) >= 4 and _U32.unpack_from(head)[0] in (_GCM_MAGIC, _CBC_MAGIC)
+    return len(head) >= 4 and _U32.unpack_from(head)[0] in _MAGIC.values()
+
+
+def check_key_size(owner: str, name: str, key: bytes, mode: str) -> None:
+    """ValueError unless the mode takes keys of this size."""
+    sizes = _KEY_SIZES[mode]
+    if len(key) not in sizes:
+        allowed = " or ".join(filter(None, (", ".join(map(str, sizes[:-1])), str(sizes[-1]))))
+        raise ValueError(f"For '{owner}', '{name}' must have {allowed} bytes for {mode}, but got {len(key)}.")
 
 
 def encrypt_block(data: bytes | memoryview, key: bytes, mode: str = "AES-GCM") -> bytes:
@@ -37,13 +48,13 @@ def encrypt_block(data: bytes | memoryview, key: bytes, mode: str = "AES-GCM") -
     nonce = os.urandom(_NONCE)
     if mode == "AES-GCM":
         sealed = _gcm(key).encrypt(nonce[:_GCM_NONCE], data, None)
-        text, head = sealed[:-_TAG], _U32.pack(_GCM_MAGIC) + sealed[-_TAG:]
+        text, tag = sealed[:-_TAG], sealed[-_TAG:]
     else:
         padding = _UNIT - len(data) % _UNIT
-        context = _cbc(key, nonce).encryptor()
+        context = _cbc(key, nonce, mode).encryptor()
         text = context.update(data) + context.update(bytes((padding,)) * padding) + context.finalize()
-        head = _U32.pack(_CBC_MAGIC)
-    return b"".join((head, _U32.pack(8 + _NONCE + len(text)), _U32.pack(_NONCE), nonce, _U32.pack(len(text)), text))
+        tag = b""
+    return b"".join((_U32.pack(_MAGIC[mode]), tag, _U32.pack(8 + _NONCE + len(text)), _U32.pack(_NONCE), nonce, _U32.pack(len(text)), text))
 
 
 def decrypt_block(view: memoryview, at: int, key: bytes, mode: str = "AES-GCM") -> tuple[bytes, int]:
@@ -56,14 +67,14 @@ def decrypt_block(view: memoryview, at: int, key: bytes, mode: str = "AES-GCM") 
     rest, nonce_size = struct.unpack_from("<II", view, at + 4 + tag_size)
     nonce = bytes(view[text_at - 4 - _NONCE : text_at - 4])
     size = _U32.unpack_from(view, text_at - 4)[0]
-    if magic != (_GCM_MAGIC if tag_size else _CBC_MAGIC) or nonce_size != _NONCE or rest != 8 + _NONCE + size:
+    if magic != _MAGIC[mode] or nonce_size != _NONCE or rest != 8 + _NONCE + size:
         raise WrongKeyError(f"this is no {mode} block")
     if size > len(view) - text_at:
         raise WrongKeyError("an encrypted block is cut short")
     text = view[text_at : text_at + size]
     if tag_size:
         return _open_gcm(key, nonce, text, bytes(view[at + 4 : at + 4 + _TAG])), text_at + size
-    return _open_cbc(key, nonce, text), text_at + size
+    return _open_cbc(key, nonce, text, mode), text_at + size
 
 
 def _open_gcm(key: bytes, nonce: bytes, text: memoryview, tag: bytes) -> bytes:
@@ -74,10 +85,10 @@ def _open_gcm(key: bytes, nonce: bytes, text: memoryview, tag: bytes) -> bytes:
         raise WrongKeyError("the key is wrong or the file was altered") from None
 
 
-def _open_cbc(key: bytes, nonce: bytes, text: memoryview) -> bytes:
+def _open_cbc(key: bytes, nonce: bytes, text: memoryview, mode: str) -> bytes:
     if not text or len(text) % _UNIT:
-        raise WrongKeyError("an AES-CBC block must fill whole 16-byte units")
-    context = _cbc(key, nonce).decryptor()
+        raise WrongKeyError(f"an {mode} block must fill whole 16-byte units")
+    context = _cbc(key, nonce, mode).decryptor()
     plain = context.update(text) + context.finalize()
     padding = plain[-1]
     if not 1 <= padding <= _UNIT or plain[-padding:] != bytes((padding,)) * padding:
@@ -89,8 +100,9 @@ def _gcm(key: bytes) -> Any:
     return require("cryptography.hazmat.primitives.ciphers.aead", "train", "An encrypted file").AESGCM(key)
 
 
-def _cbc(key: bytes, nonce: bytes) -> Any:
+def _cbc(key: bytes, nonce: bytes, mode: str) -> Any:
     ciphers = require("cryptography.hazmat.primitives.ciphers", "train", "An encrypted file")
     algorithms = require("cryptography.hazmat.primitives.ciphers.algorithms", "train", "An encrypted file")
     modes = require("cryptography.hazmat.primitives.ciphers.modes", "train", "An encrypted file")
-    return ciphers.Cipher(algorithms.AES(key), modes.CBC(nonce))
+    algorithm = algorithms.SM4 if mode == "SM4-CBC" else algorithms.AES
+    return ciphers.Cipher(algorithm(key), modes.CBC(nonce))
