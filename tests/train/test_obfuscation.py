@@ -11,10 +11,17 @@ from mindspore import Tensor, nn
 X = np.random.default_rng(0).random((2, 3)).astype(np.float32)
 
 
+def positive_layer(rng, inputs, outputs):
+    """Keeps the ReLU behind it open: closed, it would hide what obfuscation does to the weights before it."""
+    weight, bias = rng.random((outputs, inputs), np.float32), rng.random(outputs, np.float32)
+    return nn.Dense(inputs, outputs, weight_init=Tensor(weight), bias_init=Tensor(bias))
+
+
 class Block(nn.Cell):
     def __init__(self):
         super().__init__()
-        self.fc1, self.relu, self.fc2 = nn.Dense(3, 4), nn.ReLU(), nn.Dense(4, 3)
+        rng = np.random.default_rng(2)
+        self.fc1, self.relu, self.fc2 = positive_layer(rng, 3, 4), nn.ReLU(), positive_layer(rng, 4, 3)
 
     def construct(self, x):
         return self.fc2(self.relu(self.fc1(x)))
