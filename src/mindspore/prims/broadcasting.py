@@ -140,7 +140,8 @@ def sum_to_shape(value: TensorBase | None, shape: tuple[int, ...]) -> Any:
     lead = value.ndim - len(shape)
     axes = tuple(i for i in range(value.ndim) if i < lead or (shape[i - lead] == 1 and value.shape[i] != 1))
     if axes:
-        value = ReduceSum(True)(value, axes)
+        only_leading = len(axes) == lead and axes[-1] == lead - 1  # a bias: its shape is what the sum leaves
+        value = ReduceSum(not only_leading)(value, axes)
     return Reshape()(value, shape) if value.shape != shape else value
 
 
@@ -185,7 +186,8 @@ class Reduction(Primitive):
     def eval(self, xp: Namespace, x: Array, axis: Any) -> Any:
         axes = checks.axes(self.name, axis, x.ndim)
         out = self.reduce(xp, x, axes)
-        return out.astype(self.result_dtype(mstype.from_numpy(x.dtype)).np)
+        wanted = self.result_dtype(mstype.from_numpy(x.dtype)).np
+        return out if out.dtype == wanted else out.astype(wanted)
 
     def reduce(self, xp: Namespace, x: Any, axes: tuple[int, ...]) -> Any:
         raise NotImplementedError
