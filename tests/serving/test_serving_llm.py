@@ -218,7 +218,9 @@ def refused(address, client):
         client.completions.create(model="other", prompt="a")
     for change in (
         {"max_tokens": 0}, {"max_tokens": 10**5}, {"temperature": -1}, {"n": 17}, {"stop": [1]}, {"prompt": []}, {"prompt": ""},
-        {"prompt": [999]}, {"top_p": "a"}, {"logit_bias": {"a": 1}}, {"seed": -1}, {"stream": True, "prompt": "a" * 300},
+        {"prompt": [999]}, {"top_p": "a"}, {"logit_bias": {"a": 1}}, {"logit_bias": {"²": 1}},
+        {"logit_bias": {"1": True}}, {"logit_bias": {"1": 101}}, {"logit_bias": {"999": 1}},
+        {"seed": -1}, {"stream": True, "prompt": "a" * 300},
     ):  # fmt: skip
         answer = requests.post(f"{address}/v1/completions", json={"model": "tiny", "prompt": "a", **change}, timeout=20)
         assert answer.status_code == 400 and answer.json()["error"]["type"] == "invalid_request_error", change

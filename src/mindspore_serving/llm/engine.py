@@ -203,8 +203,9 @@ class Engine:
         """Queue a sequence; ServingError if it cannot be answered. Those of lower `priority` come first."""
         if not prompt:
             raise ServingError("the prompt is empty")
-        if any(not 0 <= token < self.shape.vocabulary for token in prompt):
-            raise ServingError(f"a token of the prompt is not in 0…{self.shape.vocabulary - 1}")
+        for name, tokens in (("the prompt", prompt), ("'logit_bias'", sampling.bias)):
+            if any(not 0 <= token < self.shape.vocabulary for token in tokens):
+                raise ServingError(f"a token of {name} is not in 0…{self.shape.vocabulary - 1}")
         longest = min(self.shape.positions, self.pages.count * BLOCK)
         if len(prompt) + sampling.max_tokens > longest:
             raise ServingError(

@@ -253,9 +253,9 @@ def _logprobs(body: dict[str, Any], chat: bool) -> int | None:
 def _bias(given: Any) -> dict[int, float]:
     if given is None:
         return {}
-    if not isinstance(given, dict) or not all(key.isdigit() and isinstance(value, (int, float)) for key, value in given.items()):
-        raise ServingError("'logit_bias' must be an object from tokens to numbers")
-    return {int(key): float(value) for key, value in given.items()}
+    if not isinstance(given, dict) or not all(key.isascii() and key.isdecimal() and len(key) < 10 for key in given):
+        raise ServingError("'logit_bias' must be an object from tokens to numbers from -100 to 100")
+    return {int(key): _number(given, key, 0.0, -100.0, 100.0) for key in given}
 
 
 async def _generate(models: LanguageModels, exchange: Exchange, body: dict[str, Any], chat: bool) -> None:
