@@ -74,6 +74,14 @@ def test_a_process_that_hangs_is_given_up(tmp_path, how):
     assert_nobody_is_left(text)
 
 
+def test_a_process_that_stops_after_all_others_have_ended_is_given_up(tmp_path):
+    done = msrun(HERE / "stopped_worker.py", folder=tmp_path, timeout=100, MS_NODE_TIMEOUT=1)
+    text = done.stdout + done.stderr
+    assert done.returncode == 1
+    assert "worker 1 has been stopped for 1 s" in text, text
+    assert_nobody_is_left(text)
+
+
 @pytest.mark.slow
 def test_ending_msrun_ends_its_processes(tmp_path):
     line = command(HERE / "fault_worker.py", "sleep", folder=tmp_path)

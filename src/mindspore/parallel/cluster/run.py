@@ -59,7 +59,7 @@ class Job:
     def _server(self, number: int) -> rendezvous.Server | None:
         if self.options.node_rank > 0 or not self._is_master():
             return None
-        silence = flags.integer("MS_NODE_TIMEOUT", 300)
+        silence = _node_timeout()
         host, port = self.options.master_addr, self.options.master_port
         deadline = time.monotonic() + 30
         while True:
@@ -84,6 +84,7 @@ class Job:
         return False
 
     def _watch(self, server: rendezvous.Server | None) -> int:
+        silence, awake = _node_timeout(), time.monotonic()
         while True:
             states = {local: child.poll() for local, child in self.children.items()}
             failed = {local: status for local, status in states.items() if status}
@@ -97,6 +98,12 @@ class Job:
                 time.sleep(1.0)  # the processes say where they were
                 if all(child.poll() in (None, 0) for child in self.children.values()):
                     return 1
+            running = [local for local, status in states.items() if status is None]
+            if not all(_is_stopped(self.children[local]) for local in running):
+                awake = time.monotonic()
+            elif time.monotonic() - awake > silence:  # those that left the meeting point properly are watched by nobody else
+                self.say(f"worker {self._rank(running[0])} has been stopped for {silence} s; see {self._log(running[0])}")
+                return 1
             time.sleep(_POLL)
 
     def _explained(self, failed: dict[int, int]) -> int:
@@ -220,6 +227,19 @@ class Job:
 def _ranks(options: argparse.Namespace, rank: int) -> tuple[str, ...]:
     """The option's own text, if it names this rank."""
     return (options.tail_worker_log,) if str(rank) in options.tail_worker_log.split(",") else ()
+
+
+def _node_timeout() -> int:
+    """Seconds without a sign of life after which a process is given up."""
+    return flags.integer("MS_NODE_TIMEOUT", 300)
+
+
+def _is_stopped(child: subprocess.Popen) -> bool:
+    """Whether a signal (SIGSTOP) keeps a child from running."""
+    try:
+        return os.waitid(os.P_PID, child.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:  # it has ended
+        return False
 
 
 def _signal(child: subprocess.Popen, number: int) -> None:
