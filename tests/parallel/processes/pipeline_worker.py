@@ -160,6 +160,25 @@ def forward_passes_and_graphs_without_stages():
 
 
 @case
+def files_of_stages_have_the_weights_of_their_layers():
+    tokens, labels = map(Tensor, Pipelined.batch(np.random.default_rng(0)))
+    alone = Language()(tokens, labels).asnumpy()
+    mp = SIZE // 2
+    ms.set_auto_parallel_context(parallel_mode="semi_auto_parallel", full_batch=True, pipeline_stages=2, device_num=SIZE)
+    try:
+        name = f"{sys.argv[1]}/stage_of_{RANK}"
+        ms.export(Language(stages=2, mp=mp), tokens, labels, file_name=name, file_format="MINDIR")
+    finally:
+        ms.reset_auto_parallel_context()
+    model = nn.GraphCell(ms.load(f"{name}.mindir"))
+    for _ in range(2):
+        np.testing.assert_allclose(model(tokens, labels).asnumpy(), alone, rtol=1e-6)
+    shapes = {p.name: tuple(p.shape) for p in model.get_parameters()}
+    first = RANK // mp * 2
+    assert {n: s for n, s in shapes.items() if n.endswith("w1")} == {f"blocks.{first + i}.w1": (16, 32 // mp) for i in range(2)}
+
+
+@case
 def stages_that_no_cell_has_are_refused():
     ms.set_auto_parallel_context(
         parallel_mode="semi_auto_parallel", full_batch=True, pipeline_stages=SIZE, device_num=SIZE

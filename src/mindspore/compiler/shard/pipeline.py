@@ -5,7 +5,7 @@ next stage works on the one before. Forward pass, gradients and optimizer are on
 
 1. A node belongs to the stage of its cell (`Cell.pipeline_stage`), a gradient to the stage of what it is the gradient of. What lies
    between (losses, sums of gradients, updates) belongs to a stage of its arguments. What needs none of these, such as the data, is
-   computed wherever it is used.
+   computed wherever it is used. A batch that is not divided, as in inference, goes through the stages as a whole.
 2. The schedule orders the work of all stages: GPipe (Huang et al. 2019) runs all micro-batches forwards, then backwards; 1F1B
    (Narayanan et al. 2019) lets each stage turn to the oldest backward pass as soon as it can, so that it keeps the activations of as
    many micro-batches as stages follow, not of all. Where cells have segments as well (`Cell.pipeline_segment`), a stage holds a chunk of
@@ -106,6 +106,7 @@ class Stages:
         self.stage: dict[int, int] = {}  # absent: computed wherever it is used
         self.backward: set[int] = set()
         self.micros: dict[int, frozenset[int]] = {}
+        self.has_micros = any(isinstance(node.op, MicroBatch) for node in self.nodes)
         for node in self.nodes:
             self._place(node)
         self.stage = {node: place % stages for node, place in self.line.items()}
@@ -138,7 +139,7 @@ class Stages:
         elif isinstance(node.op, TupleGetItem):
             if node.args[0].id in self.line:
                 self.line[node.id] = self.line[node.args[0].id]
-        elif own is not None and (around or self.micros[node.id]):
+        elif own is not None and (around or self.micros[node.id] or not self.has_micros):
             self.line[node.id] = own
         elif around:
             self.line[node.id] = min(around) if node.id in self.backward else max(around)

@@ -10,8 +10,10 @@ import numpy as np
 from mindspore.compiler.parse.entry import Place, Traced, tensors_in
 from mindspore.formats.mindir.lowering import lower
 from mindspore.formats.mindir.writer import GraphWriter, ModelWriter
+from mindspore.ir import CNode
 from mindspore.ir.abstract import Abstract, AbstractNone, AbstractTuple
 from mindspore.prims import values
+from mindspore.prims.collective import Collective
 from mindspore.prims.values import TensorBase
 
 _VERSION = "2.10.0"
@@ -34,6 +36,9 @@ def write_model(traced: Traced, inputs: tuple, name: str) -> ModelWriter:
     result, kind = _structure(writer, traced.result, outputs)
     if any(parameter.name != _RANDOM for parameter, _ in traced.written):
         result = _with_writes(writer, traced, outputs, result, kind)
+    messages = [writer.name_of(n) for n in outputs if isinstance(n, CNode) and isinstance(n.op, Collective) and n.op.must_happen]
+    if messages:  # to other stages of a pipeline; nobody here needs their results
+        result = writer.after(result, kind, messages)
     writer.finish(result, kind)
     owner.model.graph = writer.proto
     return owner

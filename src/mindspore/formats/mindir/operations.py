@@ -126,4 +126,6 @@ def _spatial(op: str, name: str, value: Any) -> Any:
         return bool(value)
     if name == "argmax_type" and isinstance(value, int):
         return TYPES_BY_ID.get(value, mstype.int64 if value == 4 else mstype.int32)
+    if name == "dtype" and isinstance(value, int) and value in TYPES_BY_ID:
+        return TYPES_BY_ID[value]
     return value
