@@ -1,6 +1,6 @@
 """Checks on a GPU: primitives, gradients, language features and models against the NumPy machine.
 
-    PYTHONPATH=src python tests/gpu/run.py [--target GPU|CPU]
+    PYTHONPATH=src python tests/gpu/run.py [--target GPU|CPU] [--only kernel]
 
 Needs NumPy and JAX alone (no test runner). Ends with 'N passed, M failed' and a non-zero status if anything failed.
 """
@@ -87,6 +87,68 @@ FUNCTIONS = {
     "matrix and a row": (lambda x, w: ops.matmul(x, w), (f(1, 300), f(300, 500)), True),
     "cross_entropy": (lambda x, k: ops.cross_entropy(x, k), (f(6, 5), i(6)), True),
 }
+
+
+@ops.kernel
+def row_softmax(x):
+    y = output_tensor(x.shape, x.dtype)  # noqa: F821
+    for i in range(x.shape[0]):
+        most = x[i, 0]
+        for j in range(x.shape[1]):
+            most = max(most, x[i, j])
+        total = 0.0
+        for j in range(x.shape[1]):
+            y[i, j] = exp(x[i, j] - most)  # noqa: F821
+            total += y[i, j]
+        for j in range(x.shape[1]):
+            y[i, j] = y[i, j] / total
+    return y
+
+
+@ops.kernel
+def product(a, b):
+    c = output_tensor((a.shape[0], b.shape[1]), a.dtype)  # noqa: F821
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            total = 0.0
+            for k in range(a.shape[1]):
+                total += a[i, k] * b[k, j]
+            c[i, j] = total
+    return c
+
+
+@ops.kernel
+def neighbours(x):
+    y = output_tensor(x.shape, x.dtype)  # noqa: F821
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            if i > 0 and j < x.shape[1] - 1:
+                y[i, j] = x[i - 1, j + 1] + 0.5 * tanh(x[i, j])  # noqa: F821
+            else:
+                y[i, j] = -x[i, -1]
+    return y
+
+
+#: name -> (kernel, arguments, whether its gradient runs on the device, too)
+KERNELS = {
+    "rows": (row_softmax, (f(33, 700),), True),
+    "a product": (product, (f(45, 70), f(70, 50)), True),
+    "branches": (neighbours, (f(40, 90),), False),
+}
+
+
+def check_kernel(target, kernel, arguments, differentiate):
+    """A hybrid kernel in a graph; it is a part of XLA's program, and its gradient is another one."""
+    operation = ops.Custom(kernel)
+    found = on(target, lambda *v: operation(*v), *arguments)
+    np.testing.assert_allclose(found.asnumpy(), kernel(*(a.asnumpy() for a in arguments)), rtol=2e-4, atol=2e-4)
+    places = tuple(range(len(arguments)))
+    if differentiate:
+        own = ms.grad(lambda *v: ops.sin(operation(*v)).sum(), places)
+        plain = {row_softmax: lambda x: ops.softmax(x, axis=-1), product: ops.matmul}[kernel]
+        check_close(on("interp", ms.grad(lambda *v: ops.sin(plain(*v)).sum(), places), *arguments), on(target, own, *arguments), 1e-3)
+    made = [made for made in operation._call.for_device.__self__.on_device.values() if made is not None]
+    assert len(made) == 1 + differentiate, "the kernel ran on the host"
 
 
 def on(target, function, *arguments):
@@ -191,8 +253,12 @@ MODELS = {
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--target", default="GPU")
-    target = parser.parse_args().target
+    parser.add_argument("--only", default="", help="checks whose names contain this")
+    given = parser.parse_args()
+    target = given.target
     checks = [(f"ops.{name}", lambda c=c: check_function(target, *c)) for name, c in FUNCTIONS.items()]
+    if target == "GPU":
+        checks += [(f"kernel of {name}", lambda c=c: check_kernel(target, *c)) for name, c in KERNELS.items()]
     for name, fn, arguments in CASES:
         checks.append(
             (f"language {name}", lambda fn=fn, a=arguments: assert_same(on(target, fn, *a), on("interp", fn, *a)))
@@ -208,6 +274,8 @@ def main():
         )
     passed, failed = 0, 0
     for name, check in checks:
+        if given.only not in name:
+            continue
         try:
             check()
             passed += 1

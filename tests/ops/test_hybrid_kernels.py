@@ -10,6 +10,7 @@ import pytest
 import mindspore as ms
 from mindspore import Tensor, ops
 from mindspore.backends import cpu
+from mindspore.compiler.hybrid.program import named
 from mindspore.compiler.hybrid.reader import read
 from mindspore.compiler.hybrid.reverse import gradient
 from mindspore.ops._hybrid_names import INTRINSICS
@@ -141,7 +142,7 @@ CASES = [
 
 
 def program_of(kernel, arrays):
-    return read(kernel, [(a.shape, a.dtype.name) for a in arrays], INTRINSICS)
+    return read(kernel, [(a.shape, named(a.dtype)) for a in arrays], INTRINSICS)
 
 
 @pytest.mark.parametrize("kernel, arrays", [(k, a) for k, *a in CASES], ids=[k.__name__ for k, *_ in CASES])
@@ -170,11 +171,31 @@ def test_rows_that_are_read_again_ask_for_the_next_one(kernel, asked):
     assert ("llvm.prefetch" in text) == bool(asked)
 
 
-@pytest.mark.parametrize("kernel", [matmul, softmax, layer_norm, stencil], ids=lambda k: k.__name__)
+@ops.kernel
+def two_columns(x):
+    y = output_tensor((x.shape[0], 2), x.dtype)
+    for i in range(x.shape[0]):
+        y[i, 0] = x[i, 0] * x[i, 1]
+        y[i, 1] = tanh(x[i, 1]) + y[i, 0] ** 2
+    return y
+
+
+@ops.kernel
+def changed_twice(x):
+    y = output_tensor(x.shape, x.dtype)
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            y[i, j] = x[i, j] * x[i, j]
+    for i in range(x.shape[0]):
+        y[i, 0] = y[i, 0] * y[i, 1]
+    return y
+
+
+@pytest.mark.parametrize("kernel", [matmul, softmax, layer_norm, stencil, borders, two_columns, changed_twice], ids=lambda k: k.__name__)
 def test_gradients_are_differences(kernel):
     from mindspore.backends.cpu.hybrid import Kernel, Schedule
 
-    given = next(rest for k, *rest in CASES if k is kernel)
+    given = next((rest for k, *rest in CASES if k is kernel), [normal(5, 4)])
     arrays = [(a[:6, :9] if a.ndim == 2 else a[:9]).astype(np.float64) for a in given]
     if kernel is matmul:
         arrays = [RNG.standard_normal((4, 5)), RNG.standard_normal((5, 19))]
@@ -264,6 +285,23 @@ def test_kernels_without_a_gradient_say_why():
         ms.grad(lambda x: op(x).sum())(Tensor(normal(2, 3)))
     own = ops.Custom(recurrence, bprop=lambda x, out, dout: (dout * 3,))
     assert ms.grad(lambda x: own(x).sum())(Tensor(normal(2, 3))).tolist() == [[3, 3, 3], [3, 3, 3]]
+
+
+@ops.kernel
+def read_before_overwritten(x):
+    y = output_tensor(x.shape, x.dtype)
+    z = output_tensor(x.shape, x.dtype)
+    for i in range(x.shape[0]):
+        y[i] = exp(x[i])
+        z[i] = y[i] * y[i]
+        if x[i] > 0:
+            y[i] = x[i]
+    return y, z
+
+
+def test_values_that_are_lost_make_no_wrong_gradient():
+    with pytest.raises(TypeError, match=r"has no gradient of its own: 'y' is read and then overwritten in one loop"):
+        ms.grad(lambda x: ops.Custom(read_before_overwritten)(x)[1].sum())(Tensor(normal(3)))
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float64", "uint8", "bool"])

@@ -1,7 +1,7 @@
 """Operations written by users: Python functions, hybrid kernels and functions of shared libraries.
 
 Such an operation is opaque to graphs: it runs on the host with NumPy arrays, also inside compiled graphs, where XLA calls back. Hybrid
-kernels are compiled themselves (`hybrid.py`).
+kernels are compiled themselves (`hybrid.py`), on a GPU as parts of XLA's program.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from mindspore.ops._hybrid_names import INTRINSICS
 from mindspore.ops.custom_library import library_function
 from mindspore.ops.hybrid import Hybrid
 from mindspore.prims import checks
+from mindspore.prims.pallas import on_cuda
 from mindspore.prims.primitive import Primitive
 
 
@@ -84,12 +85,26 @@ def _checked(op: str, value: object, abstract: Abstract) -> np.ndarray:
 
 
 class KernelCall(HostCall):
-    """A hybrid kernel, which never writes to its arguments, so that they need no copies."""
+    """A hybrid kernel, which never writes to its arguments, so that they need no copies.
 
-    def __init__(self, name: str, function: Hybrid, results: Callable, gradient: Callable, declared: bool):
+    `for_device` gives the function of JAX's arrays that a GPU runs, or None; results that were declared are compared on the host.
+    """
+
+    def __init__(
+        self, name: str, function: Callable, results: Callable, gradient: Callable | None, for_device: Callable,
+        fill: Callable | None = None,
+    ):  # fmt: skip
         super().__init__(name, function, results, gradient)
-        if not declared:  # else results are compared with what was declared
-            self.fill = function.fill
+        self.for_device = for_device
+        if fill is not None:
+            self.fill = fill
+
+    def eval_xla(self, xp: Any, *args: Any) -> Any:
+        run = self.for_device(args) if on_cuda() else None
+        if run is None:
+            return super().eval_xla(xp, *args)
+        out = run(*args)
+        return out if isinstance(self.results(*map(_abstract, args)), AbstractTuple) else out[0]
 
     def eval(self, xp: Any, *args: Any) -> Any:
         abstract = self.results(*(_abstract(a) for a in args))
@@ -170,15 +185,18 @@ class Custom(Primitive):
             *inputs, _, dout = args
             given = dout if isinstance(dout, tuple) else (dout,)
             count = len(inputs)
-            call = HostCall(
+            call = KernelCall(
                 "CustomGrad",
                 lambda *arrays: hybrid.gradient_of(count, *arrays),
                 lambda *found: AbstractTuple(tuple(found[:count])),
+                None,
+                lambda arrays: hybrid.gradient_for_device(count, arrays),
             )
             return call(*inputs, *given)
 
-        declared = self.out_shape is not None and self.out_dtype is not None
-        return KernelCall("Custom", hybrid, self._results if declared else hybrid.results, bprop or own_gradient, declared)
+        if self.out_shape is not None and self.out_dtype is not None:  # results are compared with these
+            return KernelCall("Custom", hybrid, self._results, bprop or own_gradient, lambda arrays: None)
+        return KernelCall("Custom", hybrid, hybrid.results, bprop or own_gradient, hybrid.for_device, hybrid.fill)
 
     def _results(self, *args: Any) -> Any:
         """What comes out, from the declared shapes and types or, failing that, by a trial run on zeros."""

@@ -1,7 +1,7 @@
 """Hybrid kernels as operations: compiled for the shapes and types they are called with, and differentiated.
 
-A kernel that the compiler does not understand runs as Python, element by element, and a warning says why. Where there is no native backend,
-all of them do.
+On a GPU they are Pallas' kernels within XLA's program, if nothing in them needs checking; else the host is called. A kernel that the
+compiler does not understand runs as Python, element by element, and a warning says why. Where there is no native backend, all of them do.
 """
 
 from __future__ import annotations
@@ -30,13 +30,14 @@ class Hybrid:
         self.function = function
         self.programs: dict[Any, Program | None] = {}
         self.compiled: dict[Any, Any] = {}
+        self.on_device: dict[Any, Callable[..., tuple] | None] = {}
         self.warned = False
 
     def program(self, key: tuple[tuple[tuple[int, ...], str], ...]) -> Program | None:
-        """The program for arguments of these shapes and types; None where the kernel runs as Python."""
+        """The program for arguments of these shapes and types; None where the compiler does not understand the kernel."""
         if key not in self.programs:
             try:
-                found = read(self.function, key, INTRINSICS) if cpu.available() else None
+                found = read(self.function, key, INTRINSICS)
             except Unreadable as reason:
                 found = None
                 self._warn(str(reason))
@@ -52,7 +53,7 @@ class Hybrid:
     def __call__(self, *arrays: np.ndarray) -> Any:
         key = _key(arrays)
         program = self.program(key)
-        if program is None:
+        if program is None or not cpu.available():
             return self.function(*(np.array(a) for a in arrays))
         return self.run(key, program, arrays)
 
@@ -60,7 +61,7 @@ class Hybrid:
         """Write results, by number, to where they belong."""
         key = _key(arrays)
         program = self.program(key)
-        if program is None:
+        if program is None or not cpu.available():
             out = self.function(*(np.array(a) for a in arrays))
             found = out if isinstance(out, (tuple, list)) else (out,)
         else:
@@ -78,6 +79,18 @@ class Hybrid:
             _bounded(self.compiled)[key] = Tuned(program)
         return self.compiled[key](arrays, places)
 
+    def for_device(self, arrays: Sequence[Any]) -> Callable[..., tuple] | None:
+        """The kernel as a function of JAX's arrays like these; None if the host has to be called."""
+        return self._for_device(_key(arrays), self.program)
+
+    def _for_device(self, key: Any, make: Callable[[Any], Program | None]) -> Callable[..., tuple] | None:
+        if key not in self.on_device:
+            from mindspore.backends.xla.hybrid import Tuned, suits  # JAX is loaded when it is needed
+
+            program = make(key)
+            _bounded(self.on_device)[key] = Tuned(program) if program is not None and suits(program) else None
+        return self.on_device[key]
+
     def results(self, *args: Any) -> Any:
         """What comes out, from the program or, failing that, by a trial run on zeros."""
         program = self.program(tuple((tuple(a.shape), named(np.dtype(a.dtype.np))) for a in args))
@@ -91,6 +104,13 @@ class Hybrid:
 
     # -- the gradient -------------------------------------------------------------------------------------------------
     def gradient_program(self, key: Any) -> Program:
+        """The gradient's program for arguments of a kernel; a key is ("gradient", key of those)."""
+        if key in self.programs:
+            return self.programs[key]  # type: ignore[return-value]
+        _bounded(self.programs)[key] = made = self._gradient_program(key[1])
+        return made
+
+    def _gradient_program(self, key: Any) -> Program:
         name = getattr(self.function, "__name__", "kernel")
         program = self.program(key)
         if program is None:
@@ -102,18 +122,26 @@ class Hybrid:
 
     def gradient_of(self, count: int, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
         """The sensitivities of the first `count` arrays, from them and those of the results; whole numbers get zeros."""
-        key = _key(arrays[:count])
-        whole = ("gradient", key)
-        if whole not in self.programs:
-            _bounded(self.programs)[whole] = self.gradient_program(key)
-        program = self.programs[whole]
-        assert program is not None
-        found = iter(self.run(whole, program, arrays))
-        return tuple(next(found) if np.issubdtype(a.dtype, np.floating) else np.zeros_like(a) for a in arrays[:count])
+        key = ("gradient", _key(arrays[:count]))
+        program = self.gradient_program(key)
+        if not cpu.available():
+            raise TypeError(f"The gradient of the kernel '{program.name}' needs the native backend: pip install pymindspore[cpu].")
+        return _with_zeros(arrays[:count], self.run(key, program, arrays))
+
+    def gradient_for_device(self, count: int, arrays: Sequence[Any]) -> Callable[..., tuple] | None:
+        """As `gradient_of`, for JAX's arrays; None if the host has to be called."""
+        found = self._for_device(("gradient", _key(arrays[:count])), self.gradient_program)
+        return None if found is None else lambda *given: _with_zeros(given[:count], found(*given))
 
 
-def _key(arrays: Sequence[np.ndarray]) -> tuple[tuple[tuple[int, ...], str], ...]:
-    return tuple((tuple(a.shape), named(a.dtype)) for a in arrays)
+def _with_zeros(arrays: Sequence[Any], gradients: Sequence[Any]) -> tuple[Any, ...]:
+    """Zeros among the gradients, which floating-point arrays have, for the others."""
+    found = iter(gradients)
+    return tuple(next(found) if np.issubdtype(a.dtype, np.floating) else a ^ a for a in arrays)
+
+
+def _key(arrays: Sequence[Any]) -> tuple[tuple[tuple[int, ...], str], ...]:
+    return tuple((tuple(a.shape), named(np.dtype(a.dtype))) for a in arrays)
 
 
 def _bounded(kept: dict[Any, Any]) -> dict[Any, Any]:

@@ -583,31 +583,11 @@ def _needs_one_thread(program: Program) -> bool:
     return False
 
 
-def work(program: Program) -> float:
-    """About how many operations a call takes."""
-
-    def count(body: tuple[Statement, ...], known: dict[str, bounds.Interval]) -> float:
-        total = 0.0
-        for statement in body:
-            match statement:
-                case For(var=var, body=inner):
-                    low, high = bounds.of_loop(statement, known)
-                    trips = min(1e9, max(0.0, (high - low + 1) / abs(statement.step)))
-                    total += trips * count(inner, {**known, var: (low, high)})
-                case If(then=then, other=other):
-                    total += 1 + max(count(then, known), count(other, known))
-                case _:
-                    total += sum(1 for e in expressions(statement) for _ in walk(e))
-        return total
-
-    return count(program.body, {})
-
-
 class Tuned:
     """A program with the schedule that was quickest on its first arguments; small programs take the first that there is."""
 
     def __init__(self, program: Program):
-        self.program, self.work = program, work(program)
+        self.program, self.work = program, bounds.work(program.body)
         self.kernel: Kernel | None = None
         self.tried: dict[Schedule, float] = {}
 

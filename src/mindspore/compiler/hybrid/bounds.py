@@ -1,4 +1,4 @@
-"""What values whole numbers can have: intervals, by which indices are proven to be inside their arrays."""
+"""What values whole numbers can have: intervals, by which indices are proven to be inside their arrays, and loops are weighed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Mapping
 
-from mindspore.compiler.hybrid.program import Const, Expr, For, Op, Var
+from mindspore.compiler.hybrid.program import Const, Expr, For, If, Op, Statement, Var, expressions, walk
 
 Interval = tuple[float, float]
 ANY: Interval = (-math.inf, math.inf)
@@ -111,3 +111,19 @@ class Proof:
 def proof(index: Expr, extent: int, known: Mapping[str, Interval]) -> Proof:
     low, high = interval(index, known)
     return Proof(low < 0, low < -extent or high >= extent)
+
+
+def work(body: tuple[Statement, ...], known: Mapping[str, Interval] | None = None) -> float:
+    """About how many operations statements take."""
+    known, total = known or {}, 0.0
+    for statement in body:
+        match statement:
+            case For(var=var, body=inner):
+                low, high = of_loop(statement, known)
+                trips = min(1e9, max(0.0, (high - low + 1) / abs(statement.step)))
+                total += trips * work(inner, {**known, var: (low, high)})
+            case If(then=then, other=other):
+                total += 1 + max(work(then, known), work(other, known))
+            case _:
+                total += sum(1 for e in expressions(statement) for _ in walk(e))
+    return total

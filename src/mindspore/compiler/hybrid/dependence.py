@@ -180,17 +180,39 @@ def paths(body: tuple[Statement, ...], around: tuple[For, ...] = ()) -> Iterator
             yield from paths(statement.other, around)
 
 
-def covers(statement: Statement, array: Array) -> bool:
-    """Whether a statement surely writes every element of an array: one store at the variables of loops over all of it."""
+def covers(statement: Statement, array: Array, by: Store | None = None) -> bool:
+    """Whether a statement surely writes every element of an array: one store (`by`, if given) at the variables of loops over all of it."""
     conditional = {id(s) for found in statements((statement,)) if isinstance(found, If) for s in statements((*found.then, *found.other))}
     for found, around in paths((statement,)):
-        if isinstance(found, Store) and found.array == array.name and id(found) not in conditional:
-            ranges = {loop.var: (loop.low, loop.high, loop.step) for loop in around}
-            wanted = [(Const(0, INT), Const(n, INT), 1) for n in array.shape]
-            plain = [ranges.get(i.name) if isinstance(i, Var) else None for i in found.index]
-            if plain == wanted and len({i.name for i in found.index if isinstance(i, Var)}) == len(wanted):
+        if isinstance(found, Store) and found.array == array.name and id(found) not in conditional and (by is None or found is by):
+            loops = {loop.var: loop for loop in around}
+            used = [_whole_range(index, extent, loops) for index, extent in zip(found.index, array.shape)]
+            others = [loop for loop in around if loop.var not in used]
+            if None not in used and len(set(used) - {""}) == len(used) - used.count("") and all(map(_surely_runs, others)):
                 return True
     return False
+
+
+def _surely_runs(loop: For) -> bool:
+    low, high = loop.low, loop.high
+    return isinstance(low, Const) and isinstance(high, Const) and (low.value < high.value if loop.step > 0 else low.value > high.value)
+
+
+def _whole_range(index: Expr, extent: int, loops: dict[str, For]) -> str | None:
+    """The loop whose variable, or that minus its first value, goes through a whole dimension; "": the dimension has one element."""
+    match index:
+        case Const(value=0) if extent == 1:
+            return ""
+        case Var(name=name):
+            first: Expr = Const(0, INT)
+        case Op(name="sub", args=(Var(name=name), Const() as first)):
+            pass
+        case _:
+            return None
+    loop = loops.get(name)
+    if loop is None or not isinstance(first, Const) or (loop.low, loop.step) != (first, 1) or loop.high != Const(first.value + extent, INT):
+        return None
+    return name
 
 
 def needs_zeros(body: tuple[Statement, ...], array: Array) -> bool:

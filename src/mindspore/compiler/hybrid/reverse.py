@@ -98,9 +98,16 @@ def _gathers(store: Store) -> str | None:
 
 
 def _with_versions(program: Program) -> Program:
-    """A new array for each statement that overwrites one again; it begins as a copy."""
+    """A new array for each store that overwrites what may have been read, or what an earlier statement left; it begins as a copy.
+
+    Copies are made before the outermost loop. Within it a store can therefore begin a version only if it writes all of the array, or if it
+    is the first; several stores into parts of an array, such as those of an `if` and its `else`, share a version, and then nothing may
+    have read it before the last of them.
+    """
     arrays = dict(program.arrays)
     now: dict[str, str] = {}
+    known: dict[str, list[tuple[Expr, ...]]] = {}  # where versions were read
+    stored: set[str] = set()  # arrays that the outermost statement at hand has stored to
     copies: list[tuple[str, str]] = []
 
     def read(expr: Expr) -> Expr | None:
@@ -108,31 +115,56 @@ def _with_versions(program: Program) -> Program:
             return dataclasses.replace(expr, array=now[expr.array], index=tuple(rebuilt(i, read) for i in expr.index))
         return None
 
-    def change(statement: Statement) -> Statement:
+    def note(values: tuple[Expr, ...], but: Expr | None = None) -> None:
+        for expr in (e for value in values for e in walk(value)):
+            if isinstance(expr, Load) and expr != but:
+                known.setdefault(now.get(expr.array, expr.array), []).append(expr.index)
+
+    def overwrite(top: Statement, store: Store) -> None:
+        array, before = store.array, now.get(store.array, store.array)
+        begins = array not in stored or covers(top, arrays[array], store)
+        lost = not all(_elsewhere(store.index, index) for index in known.get(before, ()))
+        if lost and not begins:
+            raise NotDifferentiable(f"'{array.partition(' ')[0]}' is read and then overwritten in one loop")
+        if begins and (array in now or lost):
+            now[array] = f"{array} {len(arrays)}"
+            arrays[now[array]] = dataclasses.replace(arrays[array], name=now[array])
+            copies.append((before, now[array]))
+        stored.add(array)
+
+    def change(statement: Statement, top: Statement) -> Statement:
         match statement:
             case Store(array=array, index=index, value=value):
+                kind = _gathers(statement)
+                note((*index, value), Load(array, index, value.type) if kind == "add" else None)
                 index, value = tuple(rebuilt(i, read) for i in index), rebuilt(value, read)
-                if _gathers(statement) is None:
-                    before = now.get(array)
-                    now[array] = array if before is None else f"{array} {len(arrays)}"
-                    if before is not None:
-                        arrays[now[array]] = dataclasses.replace(arrays[array], name=now[array])
-                        copies.append((before, now[array]))
+                if kind is None:
+                    overwrite(top, statement)
                 return dataclasses.replace(statement, array=now.setdefault(array, array), index=index, value=value)
             case For(low=low, high=high, body=body):
-                return dataclasses.replace(statement, low=rebuilt(low, read), high=rebuilt(high, read), body=tuple(map(change, body)))
+                note((low, high))
+                low, high = rebuilt(low, read), rebuilt(high, read)
+                return dataclasses.replace(statement, low=low, high=high, body=tuple(change(s, top) for s in body))
             case If(condition=condition, then=then, other=other):
-                return If(rebuilt(condition, read), tuple(map(change, then)), tuple(map(change, other)))
+                note((condition,))
+                condition = rebuilt(condition, read)
+                return If(condition, tuple(change(s, top) for s in then), tuple(change(s, top) for s in other))
         return statement
 
     body: list[Statement] = []
     for statement in program.body:
         copies.clear()
-        made = change(statement)
+        stored.clear()
+        made = change(statement, statement)
         body += [_copied(arrays[before], arrays[after]) for before, after in copies if not covers(made, arrays[after])]
         body.append(made)
     results = tuple(now.get(r, r) for r in program.results)
     return dataclasses.replace(program, arrays=arrays, body=tuple(body), results=results)
+
+
+def _elsewhere(first: tuple[Expr, ...], second: tuple[Expr, ...]) -> bool:
+    """Whether two indices are surely different elements of one iteration: other numbers in a dimension."""
+    return any(isinstance(a, Const) and isinstance(b, Const) and (a.value < 0) == (b.value < 0) and a != b for a, b in zip(first, second))
 
 
 def _copied(before: Array, after: Array) -> Statement:
