@@ -1,5 +1,6 @@
-"""Typical mistakes: the same words in both modes; compiled code adds the user's line, and nothing of ours."""
+"""Typical mistakes: the same words in both modes, and the user's line; nothing of ours in compiled code."""
 
+import inspect
 import os
 
 import numpy as np
@@ -38,6 +39,10 @@ def misspelt_operation(self, x):
 
 def misspelt_method(self, x):
     return x.summ()
+
+
+def decides_on_many(self, x):
+    return x if x > 0 else -x
 
 
 def adds_none(self, x):
@@ -95,7 +100,7 @@ def wrong_labels(self, x):
 ARRAY = np.ones((2, 3), np.float32)
 IMAGE = Tensor(np.ones((1, 4, 8, 8), np.float32))
 MISTAKES = {
-    "width of Dense": (use_layer, {"layer": lambda: nn.Dense(4, 2)}, X, ValueError, "3 and 4"),
+    "width of Dense": (use_layer, {"layer": lambda: nn.Dense(4, 2)}, X, ValueError, "must be 4, "),
     "channels of Conv2d": (use_layer, {"layer": lambda: nn.Conv2d(3, 8, 3)}, IMAGE, ValueError, "(1, 4, 8, 8)"),
     "rank of Conv2d": (use_layer, {"layer": lambda: nn.Conv2d(3, 8, 3)}, X, ValueError, "4 dimensions"),
     "Embedding of floats": (use_layer, {"layer": lambda: nn.Embedding(9, 4)}, X, TypeError, "Float32"),
@@ -116,6 +121,7 @@ MISTAKES = {
     "calls a number": (calls_a_number, {"number": lambda: 3}, X, TypeError, "'int' object is not callable"),
     "unpacks": (unpacks_too_many, {}, X, ValueError, "expected 3, got 2"),
     "list": (list_index, {}, X, IndexError, "list index out of range"),
+    "condition": (decides_on_many, {}, X, ValueError, "tensor of shape (2, 3) is ambiguous"),
     "raises": (raises, {}, X, ValueError, "the batch must be 3, but got 2"),
 }  # fmt: skip
 
@@ -132,13 +138,21 @@ def message(mode, name):
     return caught
 
 
+def construct_line(name):
+    """The last line of the function with the mistake."""
+    return inspect.getsource(MISTAKES[name][0]).strip().splitlines()[-1].strip()
+
+
 @pytest.mark.parametrize("name", MISTAKES)
-def test_both_modes_say_the_same_and_compiled_code_where(name):
+def test_both_modes_say_the_same_and_where(name):
     eager, compiled = message(ms.PYNATIVE_MODE, name), message(ms.GRAPH_MODE, name)
     text = str(compiled.value)
     assert MISTAKES[name][-1] in str(eager.value)
     assert text.startswith(str(eager.value))
     assert __file__ in text and "^" in text
+    last = eager.traceback[-1]
+    notes = "".join(getattr(eager.value, "__notes__", []))
+    assert str(last.path) == __file__ or (__file__ in notes and construct_line(name) in notes and PACKAGE not in notes)
     assert PACKAGE not in text
     assert len(text) < 800
     assert len(compiled.traceback) < 9  # not how the compiler came to it
@@ -159,6 +173,23 @@ def test_super_init_is_missed_in_both_modes():
                 Net()(X)
         finally:
             ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+@pytest.mark.parametrize("name", ["forward", "constuct"])
+def test_the_method_that_should_be_construct_is_named(name):
+    net = type("Net", (nn.Cell,), {name: lambda self, x: x})()
+    for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
+        with pytest.raises(AttributeError, match=f"'construct' of Net is not defined. Its method '{name}'"), \
+                ms.context.local_context(mode=mode):
+            net(X)
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_mistakes_within_our_own_layers_point_at_the_call(mode):
+    with ms.context.local_context(mode=mode), pytest.raises(ValueError) as caught:
+        nn.Conv2d(3, 8, 3)(IMAGE)  # this line
+    words = "".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
+    assert "# this line" in words and PACKAGE not in words
 
 
 def generates(x):

@@ -216,3 +216,13 @@ def test_the_base_class_has_no_step():
         base.construct()
     with pytest.raises(RuntimeError, match="'grad' must have the shape of 'var'"):
         nn.Adam([Parameter(Tensor([1.0]), name="w")])((Tensor([[1.0, 2.0]]),))
+
+
+@pytest.mark.parametrize(("given", "error", "hint"), [
+    ((nn.Dense(2, 1), 0.1), TypeError, "net.trainable_params()"),
+    (([], 0.1), ValueError, "nn.CellList"),
+    ((nn.Dense(2, 1).trainable_params(), "0.1"), ValueError, "'learning_rate' must be .*but got str"),
+])  # fmt: skip
+def test_a_mistake_is_told_with_what_to_do(given, error, hint):
+    with pytest.raises(error, match=hint):
+        nn.SGD(*given)

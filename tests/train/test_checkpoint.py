@@ -437,3 +437,13 @@ def test_a_file_made_shorter_while_it_is_looked_at(tmp_path):
     size = path.stat().st_size
     done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, str(size))
+
+
+def test_two_parameters_of_one_name_are_neither_saved_nor_loaded(tmp_path):
+    net = nn.SequentialCell(nn.Dense(2, 1), nn.Dense(2, 1))
+    net[0].weight.name = net[1].weight.name
+    with pytest.raises(ValueError, match=r"two Parameters called '1\.weight'.*name of its own"):
+        ms.save_checkpoint(net, str(tmp_path / "net.ckpt"))
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(ValueError, match=r"two Parameters called '1\.weight'"):
+        ms.load_param_into_net(net, {})

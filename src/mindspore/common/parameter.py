@@ -260,7 +260,10 @@ def require_own_names(what: str, parameters: Iterable[Parameter]) -> None:
     named: dict[str, Parameter] = {}
     for parameter in parameters:
         if named.setdefault(parameter.name, parameter) is not parameter:
-            raise ValueError(f"{what} has two Parameters called '{parameter.name}': its name '{parameter.name}' already exists.")
+            raise ValueError(
+                f"{what} has two Parameters called '{parameter.name}': its name '{parameter.name}' already exists. Give each a name "
+                "of its own, or leave 'name' out: they are then called like the attributes."
+            )
 
 
 class ParameterTuple(tuple):

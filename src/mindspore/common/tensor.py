@@ -21,8 +21,8 @@ from mindspore.common.changes import note_change
 from mindspore.common.symbol import Symbol
 from mindspore.common.tensor_text import tensor_text
 from mindspore.prims import arrays as _arrays
+from mindspore.prims import checks, values
 from mindspore.prims import elementwise as _ew
-from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.hooks import GradientHook
 from mindspore.prims.primitive import _Dispatch
@@ -534,10 +534,7 @@ class Tensor(TensorBase):
 
     def __bool__(self) -> bool:
         if self.size != 1:
-            raise ValueError(
-                f"The truth value of a tensor should have only one element to be known, but got {self.size} in shape {self.shape}: "
-                "more than one element is ambiguous. Use .any() or .all() to reduce it first."
-            )
+            raise ValueError(checks.ambiguous_truth(self.shape))
         return bool(self._python_number("bool()"))
 
     def __int__(self) -> int:

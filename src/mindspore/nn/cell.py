@@ -6,6 +6,7 @@ mode, compiles and runs it as one graph in graph mode, and is interpreted in pla
 
 from __future__ import annotations
 
+import difflib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -23,7 +24,7 @@ from mindspore.compiler import parse
 from mindspore.nn import declared_inputs
 from mindspore.nn.cell_hooks import HookMixin
 from mindspore.nn.cell_state import Registry, StateMixin, _Buffer
-from mindspore.prims import checks
+from mindspore.prims import checks, explain
 from mindspore.prims import values as prim_values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.checks import UnfitError
@@ -107,7 +108,7 @@ class Cell(HookMixin, StateMixin):
                 if kind == "_params" and store["_running"] and store["_amp_dtype"] is not None and value is not None:
                     return self._cast_parameter(value)
                 return value
-        raise AttributeError(f"The '{type(self).__name__}' object has no attribute '{name}'.")
+        raise AttributeError(f"The '{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
 
     def __setattr__(self, name: str, value: Any) -> None:
         note_change()
@@ -203,7 +204,10 @@ class Cell(HookMixin, StateMixin):
             >>> Double()(Tensor([1.0])).tolist()
             [2.0]
         """
-        raise AttributeError(f"For 'Cell', the method 'construct' of {type(self).__name__} is not defined.")
+        own = [name for name in vars(type(self)) if callable(getattr(self, name))]
+        alike = ["forward"] if "forward" in own else difflib.get_close_matches("construct", own, 1)
+        hint = f" Its method '{alike[0]}' should have that name." if alike else ""
+        raise AttributeError(f"For 'Cell', the method 'construct' of {type(self).__name__} is not defined.{hint}")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if ACTIVE.builder is not None:
@@ -221,6 +225,9 @@ class Cell(HookMixin, StateMixin):
         ACTIVE.depth += 1
         try:
             return self.run_around(self.construct, args, kwargs)
+        except Exception as error:
+            explain.point_to_user(error)
+            raise
         finally:
             ACTIVE.depth -= 1
 

@@ -19,6 +19,7 @@ from mindspore.prims import checks, products
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import Transpose
 from mindspore.prims.broadcasting import ReduceSum, Reshape
+from mindspore.prims.checks import UnfitError
 from mindspore.prims.linalg import BatchMatMul, MatMul
 from mindspore.prims.setting_types import setting_types
 from mindspore.prims.values import TensorBase
@@ -353,6 +354,11 @@ def dense(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         [[3.5 6.5]]
     """
     require_tensors("dense", input=input, weight=weight)
+    if input.ndim and weight.ndim == 2 and input.shape[-1] != weight.shape[1]:
+        raise UnfitError(
+            f"For 'dense', the last dimension of 'input' must be {weight.shape[1]}, as many as the weight has columns, "
+            f"but the input's shape is {input.shape}."
+        )
     if weight.ndim == 1:
         out = matmul(input, weight)
     elif input.ndim == 2:

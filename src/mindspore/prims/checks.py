@@ -21,6 +21,14 @@ class UnfitError(ValueError, RuntimeError):
     """An argument of the right type that the operation cannot work with: checks report one, kernels the other."""
 
 
+def ambiguous_truth(shape: tuple[int, ...]) -> str:
+    """Why a tensor of several elements is no condition."""
+    return (
+        f"The truth value of a tensor of shape {shape} is ambiguous: only one of a single element can be converted to bool. "
+        "Use .any() or .all() to reduce it first."
+    )
+
+
 def tensor(op: str, name: str, value: Any) -> AbstractTensor:
     if not isinstance(value, TENSOR_LIKE):
         raise TypeError(f"For '{op}', '{name}' must be a Tensor, but got {describe(value)}.")

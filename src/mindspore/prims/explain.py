@@ -2,19 +2,25 @@
 
 Inference rules state most requirements; what they leave out (too few arguments, a string where a tensor belongs) ends
 in some AttributeError or an exception of NumPy's deep inside. `explained` says which operation was called with what.
+
+In PyNative mode the line that a user wrote stands in a traceback above those of layers, functions and kernels; `point_to_user`
+repeats it below the message, where graph mode has it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dis
 import functools
 import inspect
 import os
 import sys
 from collections.abc import Callable
-from types import TracebackType
+from itertools import islice
+from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
+from mindspore.ir import Location
 from mindspore.prims import checks, values
 
 if TYPE_CHECKING:
@@ -72,8 +78,7 @@ def _unforeseen(error: Exception) -> bool:
     """Whether neither a `raise` of the library nor a user's function (a hook, a custom operation) is the source."""
     step, last = error.__traceback__, None
     while step is not None:
-        name = step.tb_frame.f_code.co_filename
-        if not name.startswith((_LIBRARY, "<", sys.base_prefix)) and not any(p in name for p in _PACKAGES):
+        if _is_of_user(step.tb_frame.f_code):
             return False
         last, step = step, step.tb_next
     return last is None or not (last.tb_frame.f_code.co_filename.startswith(_LIBRARY) and _raises(last))
@@ -82,3 +87,61 @@ def _unforeseen(error: Exception) -> bool:
 def _raises(step: TracebackType) -> bool:
     """Whether the instruction a frame stands at is that of a `raise` statement."""
     return step.tb_frame.f_code.co_code[step.tb_lasti] == dis.opmap["RAISE_VARARGS"]
+
+
+def _is_of_user(code: CodeType) -> bool:
+    """Whether it is neither this library's nor of what it is made with, nor generated."""
+    name = code.co_filename
+    return not name.startswith((_LIBRARY, "<", sys.base_prefix)) and not any(p in name for p in _PACKAGES)
+
+
+def point_to_user(error: Exception) -> None:
+    """Note the user's line that an error of PyNative mode comes from; to be called where the error passes by, as often as it does."""
+    if getattr(error, _POINTED, False) or getattr(error, LOCATED, False):
+        return
+    line = _line_below(error.__traceback__)
+    if line is None:
+        line = calling_line()
+    mark_pointed(error)
+    if line:
+        error.add_note(line)
+
+
+#: set on errors that carry the user's position: by compilation, and by `point_to_user`
+LOCATED = "_ms_located"
+_POINTED = "_ms_pointed"
+
+
+def mark_pointed(error: BaseException) -> None:
+    """Note that an error tells its line already."""
+    with contextlib.suppress(AttributeError):  # a class with slots
+        setattr(error, _POINTED, True)
+
+
+def _line_below(step: TracebackType | None) -> str | None:
+    """The innermost line of the user that an error has passed; "" if it arose there, None if it has not passed any."""
+    found = last = None
+    while step is not None:
+        if _is_of_user(step.tb_frame.f_code):
+            found = step
+        last, step = step, step.tb_next
+    if found is None or last is None:
+        return None
+    inside = last.tb_frame.f_code.co_filename.startswith(_LIBRARY)
+    return _excerpt(found.tb_frame.f_code, found.tb_lasti) if inside else ""
+
+
+def calling_line() -> str:
+    """The user's line that called into the library; "" if that is a line of no file."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_LIBRARY):
+        frame = frame.f_back
+    return _excerpt(frame.f_code, frame.f_lasti) if frame is not None and _is_of_user(frame.f_code) else ""
+
+
+def _excerpt(code: CodeType, instruction: int) -> str:
+    """What graph mode says of a place in a program."""
+    line, _, column, end = next(islice(code.co_positions(), instruction // 2, None), (None, None, None, None))
+    if line is None:
+        return ""
+    return Location(code.co_filename, line, -1 if column is None else column, -1 if end is None else end, code.co_name).excerpt()

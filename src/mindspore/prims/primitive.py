@@ -193,6 +193,8 @@ class Primitive:
             return _Dispatch.call(self, args)
         except explain.UNFORESEEN as error:
             better = explain.explained(self, args, error)
+            if ACTIVE.builder is None:
+                explain.point_to_user(better or error)
             if better is None:
                 raise
             raise better from error

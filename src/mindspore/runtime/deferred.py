@@ -29,7 +29,7 @@ from mindspore._base import dtype as mstype
 from mindspore.backends.interp import InterpBackend
 from mindspore.compiler.builder import Builder
 from mindspore.ir import AbstractTensor, AbstractTuple, FuncGraph, Node
-from mindspore.prims import values
+from mindspore.prims import explain, values
 from mindspore.prims.measured import Measured
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.requirements import Requirement, Violation
@@ -489,6 +489,7 @@ def _late(requirement: Requirement, worst: Any, line: str) -> Callable[[int], Ba
     def error(code: int) -> BaseException:
         found = requirement.error(float(np.asarray(worst)))
         found.add_note(line)
+        explain.mark_pointed(found)
         return found
 
     return error

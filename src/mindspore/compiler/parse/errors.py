@@ -7,9 +7,9 @@ import os
 
 from mindspore._base import flags
 from mindspore.ir import Location
+from mindspore.prims.explain import LOCATED, calling_line
 from mindspore.prims.values import ValueUnknownError
 
-_SEEN = "_ms_located"
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 
 
@@ -29,10 +29,16 @@ class ZeroDivisorError(ZeroDivisionError, ValueError):
     """A known number divided by zero: Python calls it a ZeroDivisionError, MindSpore a ValueError."""
 
 
-def _of_the_user(locations: tuple[Location, ...]) -> tuple[Location, ...]:
-    """The lines of the user's own files, unless there are none: where in a layer of ours an error arose helps nobody."""
-    own = tuple(loc for loc in locations if not loc.file.startswith(_LIBRARY))
-    return own if own and not flags.switch("MS_DEV_FULL_TRACEBACK") else locations
+def _excerpts(locations: tuple[Location, ...]) -> list[str]:
+    """The lines of the user's own files, or that of the call if there are none: where in a layer of ours an error arose
+    helps nobody."""
+    if not flags.switch("MS_DEV_FULL_TRACEBACK"):
+        own = tuple(loc for loc in locations if not loc.file.startswith(_LIBRARY))
+        call = "" if own else calling_line()
+        if call:
+            return [call]
+        locations = own or locations
+    return [loc.excerpt() for loc in reversed(locations[:6])]
 
 
 #: what functions and checks raise that are given a run-time value where they need a number
@@ -55,20 +61,20 @@ def needs_values(error: BaseException) -> bool:
 
 def is_located(error: BaseException) -> bool:
     """Whether an error carries the user's position."""
-    return getattr(error, _SEEN, False)
+    return getattr(error, LOCATED, False)
 
 
 def located(error: BaseException, locations: tuple[Location, ...]) -> BaseException:
     """Add the user's position to an error, once. The type stays what it was."""
-    if getattr(error, _SEEN, False):
+    if getattr(error, LOCATED, False):
         return error
     try:
-        setattr(error, _SEEN, True)
+        setattr(error, LOCATED, True)
     except AttributeError:
         return error
     if not locations:
         return error
-    text = "\n".join(["", "", *(loc.excerpt() for loc in reversed(_of_the_user(locations)[:6]))])
+    text = "\n".join(["", "", *_excerpts(locations)])
     if (
         len(error.args) == 1
         and isinstance(error.args[0], str)

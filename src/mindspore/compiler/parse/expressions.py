@@ -22,8 +22,8 @@ from mindspore.compiler.parse.frames import Frame, InterpretedFunction
 from mindspore.compiler.parse.overloads import complaint
 from mindspore.compiler.parse.rules import Rules
 from mindspore.compiler.parse.source import is_library
+from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
-from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.checks import OutOfRangeError
 from mindspore.prims.values import SymbolicScalarBase, TensorBase, ValueUnknownError
@@ -295,10 +295,7 @@ class ExpressionRules(Rules):
         if isinstance(value, SymbolicScalarBase):
             value = _scalar_to_tensor(value)
         if value.size != 1:
-            raise ValueError(
-                f"Only tensor which shape is () or (1,) can be converted to bool, but got tensor shape is {tuple(value.shape)}. "
-                "Use .any() or .all() to reduce it first."
-            )
+            raise ValueError(checks.ambiguous_truth(tuple(value.shape)))
         if values.dtype_of(value).kind != "b":
             value = ew.NotEqual()(value, 0)
         return value.reshape(()) if value.ndim else value

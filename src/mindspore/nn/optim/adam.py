@@ -91,7 +91,8 @@ class Adam(BiasCorrected):
     def _check_variant(self, use_locking: Any, use_nesterov: Any, use_amsgrad: Any, kwargs: dict) -> None:
         unknown = set(kwargs) - {"use_lazy", "use_offload"}
         if unknown:
-            raise KeyError(f"For 'Adam', the keywords may be 'use_lazy' and 'use_offload', but got {sorted(unknown)}.")
+            hint = " The rate is called 'learning_rate'." if "lr" in unknown else ""
+            raise KeyError(f"For 'Adam', the keywords may be 'use_lazy' and 'use_offload', but got {sorted(unknown)}.{hint}")
         self.use_locking = check.flag(self.cls_name, "use_locking", use_locking)
         self.use_nesterov = check.flag(self.cls_name, "use_nesterov", use_nesterov)
         self.use_amsgrad = check.flag(self.cls_name, "use_amsgrad", use_amsgrad)

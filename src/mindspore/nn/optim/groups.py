@@ -26,10 +26,16 @@ def as_list(parameters: Any, what: str) -> list:
     if parameters is None:
         raise ValueError(f"For 'Optimizer', the argument {what} can not be None.")
     if not isinstance(parameters, Iterable):
-        raise TypeError(f"For 'Optimizer', the argument {what} must be Iterable, but got {type(parameters).__name__}.")
+        raise TypeError(
+            f"For 'Optimizer', the argument {what} must be Iterable, such as net.trainable_params(), but got "
+            f"{type(parameters).__name__}."
+        )
     items = list(parameters)
     if not items:
-        raise ValueError(f"For 'Optimizer', the argument {what} must not be empty.")
+        raise ValueError(
+            f"For 'Optimizer', the argument {what} must not be empty. Are layers kept in a list or dict? Those of nn.CellList "
+            "and nn.CellDict are found."
+        )
     return items
 
 

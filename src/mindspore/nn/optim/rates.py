@@ -68,9 +68,10 @@ def normalize_rate(owner: str, learning_rate: Any) -> Tensor | LearningRateSched
                 f"For '{owner}', a Tensor 'learning_rate' must have 0 or 1 dimensions, but got {learning_rate.ndim}."
             )
         return Tensor(learning_rate.asnumpy(), mstype.float32)
-    if isinstance(learning_rate, Iterable):
+    if isinstance(learning_rate, Iterable) and not isinstance(learning_rate, (str, bytes)):
         return Tensor(np.array(list(learning_rate), np.float32))
-    raise TypeError(
+    refusal = ValueError if isinstance(learning_rate, str) else TypeError  # programs expect the one of reading "0.1" as a number
+    raise refusal(
         f"For '{owner}', 'learning_rate' must be int, float, Tensor, Iterable or LearningRateSchedule, but got "
         f"{type(learning_rate).__name__}."
     )

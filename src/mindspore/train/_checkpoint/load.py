@@ -17,7 +17,7 @@ import numpy as np
 from mindspore import log as logger
 from mindspore._base import dtype as mstype
 from mindspore._base.files import read_file
-from mindspore.common.parameter import Parameter
+from mindspore.common.parameter import Parameter, require_own_names
 from mindspore.common.tensor import Tensor
 from mindspore.formats import checkpoint, encryption, safetensors
 from mindspore.nn.cell import Cell
@@ -223,7 +223,9 @@ def load_param_into_net(
         [[2.0]]
     """
     _check_load_arguments(net, parameter_dict, strict_load, remove_redundancy)
-    own = {parameter.name: parameter for _, parameter in net.parameters_and_names()}
+    parameters = [parameter for _, parameter in net.parameters_and_names()]
+    require_own_names("For 'load_param_into_net', the network", parameters)
+    own = {parameter.name: parameter for parameter in parameters}
     pairs = {name: name for name in own if isinstance(parameter_dict.get(name), Parameter)}
     missing = [name for name in own if name not in parameter_dict]
     if missing and not strict_load:
@@ -234,13 +236,15 @@ def load_param_into_net(
     checked = [(own[name], _fitting(own[name], parameter_dict[source], strict_load)) for name, source in pairs.items()]
     for parameter, array in checked:
         parameter.set_data(Tensor.from_numpy(array), slice_shape=bool(parameter.sliced))
+    used = set(pairs.values())
+    unused = [name for name in parameter_dict if name not in used]
     if missing:
         logger.warning(
-            "For 'load_param_into_net', %d parameters in the 'net' are not loaded, because they are not in the "
-            "'parameter_dict': %s", len(missing), missing,
+            "For 'load_param_into_net', %d parameters in the 'net' are not loaded, because they are not in the 'parameter_dict': "
+            "%s. Of those that are in it, these are not in the 'net': %s",
+            len(missing), missing, unused,
         )  # fmt: skip
-    used = set(pairs.values())
-    return missing, [name for name in parameter_dict if name not in used]
+    return missing, unused
 
 
 def _check_load_arguments(net: Any, parameter_dict: Any, strict_load: Any, remove_redundancy: Any) -> None:

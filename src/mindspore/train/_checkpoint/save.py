@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mindspore import log as logger
-from mindspore.common.parameter import Parameter
+from mindspore.common.parameter import Parameter, require_own_names
 from mindspore.common.tensor import Tensor
 from mindspore.formats import checkpoint, encryption, safetensors
 from mindspore.nn.cell import Cell
@@ -112,8 +112,9 @@ def _named(save_obj: Cell, choice_func: Callable[[str], bool] | None) -> Iterato
 
 def _pairs(save_obj: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(save_obj, Cell):
-        for _, parameter in save_obj.parameters_and_names():
-            yield parameter.name, parameter
+        parameters = [parameter for _, parameter in save_obj.parameters_and_names()]
+        require_own_names("For 'save_checkpoint', the network", parameters)
+        yield from ((parameter.name, parameter) for parameter in parameters)
     elif isinstance(save_obj, dict):
         for name, value in save_obj.items():
             if not isinstance(name, str) or not isinstance(value, (Tensor, np.ndarray, str)):
