@@ -43,6 +43,7 @@ class ParamInfo:
         self.obj: Any = None
         self.is_pipeline_shared_param = False
         self.follows: tuple[int, tuple[int, ...]] | None = None  # see `follow`
+        self.part: Any = None  # of a run of processes: how this one's part lies (runtime.sharded.Share), once a graph is cut
 
     def clone(self) -> ParamInfo:
         twin = ParamInfo()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,8 +39,17 @@ class ShardedExecutable:
         self.updates = {target: source for source, target in graph.attrs.get("updates", {}).items()}
         self._run: Any = None
         plan_files.save(self.plan)
+        if self.is_cluster:
+            self._note_shares()
         if isinstance(world.transport(), world.Rehearsal):
             log.warning(self._summary(world.transport().rank))
+
+    def _note_shares(self) -> None:
+        """Tell the weights how they are cut: files may hold a process's part alone."""
+        for parameter in self.plan.graph.parameters:
+            if parameter.default is not None and hasattr(parameter.abstract, "shape"):
+                shape = tuple(parameter.abstract.shape)
+                parameter.default.param_info.part = Share(self.plan.storage_of(parameter), self.mesh, shape)
 
     def _summary(self, rank: int) -> str:
         """What a dry run tells about a rank: it computes with imagined values of the others, so its numbers mean nothing."""
@@ -196,6 +205,32 @@ class ShardedExecutable:
     def report(self) -> Report:
         """What the plan costs, and why."""
         return Report(self.plan)
+
+
+class Share(NamedTuple):
+    """How a weight is cut over the processes of a run, or of a stage of its pipeline."""
+
+    layout: Layout
+    mesh: Mesh
+    shape: tuple[int, ...]  #: of the whole
+
+    @property
+    def part_shape(self) -> tuple[int, ...]:
+        return self.layout.local(self.shape, self.mesh)
+
+    @property
+    def is_even(self) -> bool:
+        return self.layout.fits(self.shape, self.mesh)
+
+    def own(self, whole: np.ndarray) -> np.ndarray:
+        """This process's part."""
+        return part_of(whole, self.layout, self.mesh, world.transport().rank % self.mesh.size)
+
+    def whole(self, part: np.ndarray) -> np.ndarray:
+        """The whole, from the parts of all processes, which all call this."""
+        first = world.transport().rank // self.mesh.size * self.mesh.size
+        parts = world.transport().all_gather(np.ascontiguousarray(part), tuple(range(first, first + self.mesh.size)))
+        return joined(list(parts), self.layout, self.mesh, self.shape)
 
 
 def check_strategies(graph: FuncGraph, options: Options) -> None:

@@ -3,6 +3,7 @@
 The second argument `short` leaves most combinations of networks and plans out.
 """
 
+import os
 import sys
 
 import numpy as np
@@ -10,8 +11,9 @@ from cases import case, run
 from networks import NETWORKS, Odd, Plan, Ring, adam, losses, momentum
 
 import mindspore as ms
-from mindspore import Tensor, ops
+from mindspore import Tensor, nn, ops
 from mindspore.communication import get_group_size, get_rank, init
+from mindspore.communication.comm_func import barrier
 
 init()
 RANK, SIZE = get_rank(), get_group_size()
@@ -103,6 +105,47 @@ def each_process_has_its_part_of_the_batch():
         network.batch = whole
         ms.reset_auto_parallel_context()
     np.testing.assert_allclose(together, alone, rtol=1e-6)
+
+
+class Rows(nn.Cell):
+    """A product whose weight is cut along its rows or columns."""
+
+    def __init__(self, seed, cut):
+        super().__init__()
+        self.w = ms.Parameter(np.random.default_rng(seed).normal(size=(8, 12)).astype("f"), name="w")
+        self.product = ops.MatMul().shard(((1, cut[0]), cut))
+
+    def construct(self, x):
+        return self.product(x, self.w)
+
+
+@case
+def parts_are_saved_transformed_to_another_cut_and_loaded():
+    ms.set_context(mode=ms.GRAPH_MODE)
+    folder, x = sys.argv[1], Tensor(np.eye(8, dtype="f"))
+    nets = {"rows": Rows(1, (SIZE, 1)), "columns": Rows(2, (1, SIZE))}
+    for name, net in nets.items():
+        ms.set_auto_parallel_context(
+            parallel_mode="semi_auto_parallel", full_batch=True, strategy_ckpt_save_file=f"{folder}/{name}_{RANK}.ckpt"
+        )
+        net(x)
+        ms.reset_auto_parallel_context()
+    weight = nets["rows"].w.asnumpy()
+    os.makedirs(f"{folder}/rows/rank_{RANK}", exist_ok=True)
+    file = f"{folder}/rows/rank_{RANK}/net.ckpt"
+    ms.save_checkpoint(nets["rows"], file, integrated_save=False)
+    np.testing.assert_array_equal(ms.load_checkpoint(file)["w"].asnumpy(), np.split(weight, SIZE)[RANK])
+    barrier()
+    for target in ("columns", None):
+        if RANK == 0:
+            strategy = target and f"{folder}/{target}_0.ckpt"
+            ms.transform_checkpoints(f"{folder}/rows", f"{folder}/to_{target}", "made", f"{folder}/rows_0.ckpt", strategy)
+        barrier()
+        made = ms.load_checkpoint(f"{folder}/to_{target}/rank_{RANK if target else 0}/made{RANK if target else 0}.ckpt")
+        np.testing.assert_array_equal(made["w"].asnumpy(), np.split(weight, SIZE, 1)[RANK] if target else weight)
+        nets["columns"].w.set_data(Tensor(np.zeros_like(weight)))
+        ms.load_param_into_net(nets["columns"], made)
+        np.testing.assert_array_equal(nets["columns"].w.asnumpy(), weight)
 
 
 @case

@@ -208,7 +208,8 @@ def load_param_into_net(
     """Load parameters into a network.
 
     Without `strict_load`, parameters are also matched when all names of `parameter_dict` have a common prefix more, and
-    float and integer types are converted within their kind. Nothing is changed unless everything fits.
+    float and integer types are converted within their kind. Nothing is changed unless everything fits. In a run of processes
+    over which the network is cut, each may load its part of the parameters; all of them do so then.
 
     Returns:
         The names in the network that were not found, and those of `parameter_dict` that were not used.
@@ -289,6 +290,9 @@ def _fitting(own: Parameter, new: Parameter, strict_load: bool) -> np.ndarray:
     """The new data in the shape and type of the network's parameter; RuntimeError when it does not fit."""
     array = np.asarray(new.asnumpy())
     shape = tuple(own.shape)
+    share = own.param_info.part
+    if array.shape != shape and share is not None and share.is_even and array.shape == share.part_shape:
+        array = share.whole(array)  # every process has loaded its part
     if array.shape != shape:
         if array.shape[: len(shape)] != shape or any(d != 1 for d in array.shape[len(shape) :]):
             raise RuntimeError(

@@ -38,7 +38,8 @@ def save_checkpoint(
     Args:
         save_obj: a Cell, a list of Parameters or of `{"name": …, "data": …}`, or a dict of names to Parameters.
         ckpt_file_name: the file; the format's suffix is added when missing.
-        integrated_save: gather sliced parameters in parallel runs.
+        integrated_save: whole parameters; False, in a run of processes over which the network is cut: this process's parts of
+            them, which `transform_checkpoints` and `load_distributed_checkpoint` join by the strategy file.
         async_save: write in the background; the call returns once the data is copied.
         append_dict: further numbers, strings and tensors to store.
         enc_key, enc_mode: encrypt ("AES-GCM", "AES-CBC" or "SM4-CBC", which takes keys of 16 bytes).
@@ -62,6 +63,8 @@ def save_checkpoint(
     if unknown:
         raise ValueError(f"For 'save_checkpoint', there is no argument {sorted(unknown)[0]!r}.")
     entries = dict(_named(save_obj, choice_func))
+    if not integrated_save:
+        entries = {name: _own_part(name, value) for name, value in entries.items()}
     entries.update(_appended(append_dict))
     arrays = {name: _snapshot(name, value, copy=bool(async_save)) for name, value in entries.items()}
 
@@ -142,6 +145,19 @@ def _pair_of_item(item: Any) -> tuple[str, Any]:
             f"For 'save_checkpoint', 'data' of '{item['name']}' must be a Tensor, but got {type(item['data'])}."
         )
     return item["name"], item["data"]
+
+
+def _own_part(name: str, value: Any) -> Any:
+    """This process's part of a Parameter that is cut over the processes."""
+    share = value.param_info.part if isinstance(value, Parameter) else None
+    if share is None or share.part_shape == share.shape:
+        return value
+    if not share.is_even:
+        raise ValueError(
+            f"For 'save_checkpoint', '{name}' of shape {share.shape} is cut into parts of different sizes, which a strategy file cannot "
+            "describe: set 'integrated_save' to True."
+        )
+    return share.own(np.asarray(value.asnumpy()))
 
 
 def _appended(append_dict: dict[str, Any] | None) -> Iterator[tuple[str, Any]]:
