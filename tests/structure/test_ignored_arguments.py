@@ -50,7 +50,7 @@ KNOWN = {
     "FlashAttention.high_precision": "sums are float32", "FlashAttention.have_attention_mask_batch": "read from the mask's shape",
     "FlashAttention.alibi": "given with each call", "FlashAttention.use_mqa": "read from the keys' shape",
     "thor.split_indices": "groups of a communication", "DistributedGradReducer.parameters": "gradients are enough",
-    "DistributedGradReducer.fusion_type": "buckets are cut by size", "PipelineGradReducer.parameters": "gradients are enough",
+    "DistributedGradReducer.fusion_type": "buckets are cut by size or time", "PipelineGradReducer.parameters": "gradients are enough",
     "histogram_bin_edges.weights": "NumPy ignores them too",
 }  # fmt: skip
 

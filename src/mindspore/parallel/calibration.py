@@ -21,7 +21,8 @@ def calibrate(path: str | None = None, node: int | None = None) -> dict[str, Any
     """Measure this device and the links of the run it belongs to; write the figures to a JSON file if one is named.
 
     Products and copies are timed on the host. In a run of several processes all of them must call it: an all-reduce of a small
-    and of a large array gives latency and bandwidth. `MS_PARALLEL_MACHINE=path` has plans made for the machine measured.
+    and of a large array gives latency and bandwidth, and all get the figures of rank 0. `MS_PARALLEL_MACHINE=path` has plans made, and
+    buckets of gradients cut, for the machine measured.
 
     Examples:
         >>> from mindspore import parallel
@@ -39,10 +40,19 @@ def calibrate(path: str | None = None, node: int | None = None) -> dict[str, Any
     found["node"] = node or max(size, 1)
     if size > 1:
         found["fast"] = dataclasses.asdict(_link(size))
+        found = _as_rank_0_found(found, size)
     if path is not None:
         with atomic_write(path, "w") as stream:
             json.dump(found, stream, indent=1)
     return found
+
+
+def _as_rank_0_found(found: dict[str, Any], size: int) -> dict[str, Any]:
+    """The figures of rank 0: what is planned by them must be the same on all processes."""
+    plain = ("flops", "memory_rate", "launch")
+    mine = np.array([*(found[name] for name in plain), *found["fast"].values()])
+    common = world.transport().broadcast(mine, 0, tuple(range(size))).tolist()
+    return {**found, **dict(zip(plain, common)), "fast": dict(zip(found["fast"], common[len(plain) :]))}
 
 
 def _link(size: int) -> Link:

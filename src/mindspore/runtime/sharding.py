@@ -64,6 +64,12 @@ def _schedule(parallel: dict[str, Any]) -> str:
     return known.get("pipeline_scheduler", parallel.get("pipeline_scheduler") or "1f1b")
 
 
+def measured_machine() -> Any:
+    """The machine that `mindspore.parallel.calibrate` measured; None without its file."""
+    path = flags.text("MS_PARALLEL_MACHINE")
+    return _machine(path) if path else None
+
+
 @functools.lru_cache(maxsize=8)
 def _machine(path: str) -> Any:
     """The machine that plans are made for: as measured by `mindspore.parallel.calibrate`, or a cluster of accelerators."""

@@ -1,5 +1,10 @@
 """Data parallel training on real processes: the losses of each step are those of one device with the whole batch."""
 
+import json
+import os
+import sys
+from pathlib import Path
+
 import numpy as np
 from cases import case, run
 
@@ -8,6 +13,7 @@ from mindspore import Tensor, mint, nn, ops
 from mindspore.communication import get_group_size, get_rank, init
 from mindspore.dataset import NumpySlicesDataset
 from mindspore.parallel.distributed import DistributedDataParallel
+from mindspore.runtime import sharding
 from mindspore.train import Callback, Model
 
 init()
@@ -128,6 +134,43 @@ def buckets_by_index_and_size():
     same_as_one_device(LeNet, momentum, comm_fusion={"openstate": False})
 
 
+def steps_of_native_graphs(work):
+    """The names of the native steps of the largest graph that is compiled meanwhile."""
+    from mindspore.backends.cpu import executable
+
+    made = []
+    begin = executable.CpuExecutable.__init__
+
+    def noted(self, *args, **named):
+        begin(self, *args, **named)
+        made.append(self)
+
+    executable.CpuExecutable.__init__ = noted
+    try:
+        work()
+    finally:
+        executable.CpuExecutable.__init__ = begin
+    return max((e.steps() for e in made), key=len)
+
+
+@case
+def buckets_by_measured_times():
+    """If messages cost much, all gradients go together; if they cost nothing, most go by themselves; the losses stay."""
+    file = f"{sys.argv[1]}/machine_{RANK}.json"
+    machine = ms.parallel.calibrate(file)
+    np.testing.assert_array_equal(ops.AllReduce("max")(Tensor(machine["flops"])).asnumpy(), np.float32(machine["flops"]))
+    sums = []
+    for fast in (machine["fast"], {"latency": 10.0, "bandwidth": 1e9}, {"latency": 0.0, "bandwidth": 1e12}):
+        Path(file).write_text(json.dumps({**machine, "fast": fast}))
+        os.environ["MS_PARALLEL_MACHINE"] = file
+        sharding._machine.cache_clear()
+        try:
+            sums.append(steps_of_native_graphs(lambda: same_as_one_device(LeNet, momentum)).count("begin:AllReduce"))
+        finally:
+            del os.environ["MS_PARALLEL_MACHINE"]
+    assert 1 <= sums[0] <= 10 and sums[1] == 1 and sums[2] > 4, sums
+
+
 @case
 def batches_normalised_together():
     """Outputs, gradients and running statistics are those of one process with the whole batch."""
@@ -219,21 +262,7 @@ def distributed_data_parallel():
 @case
 def the_backward_pass_goes_on_while_a_bucket_travels():
     """The native steps: a bucket's sum begins before the last gradients are computed."""
-    from mindspore.backends.cpu import executable
-
-    made = []
-    begin = executable.CpuExecutable.__init__
-
-    def noted(self, *args, **named):
-        begin(self, *args, **named)
-        made.append(self)
-
-    executable.CpuExecutable.__init__ = noted
-    try:
-        losses(LeNet, momentum, True, ms.GRAPH_MODE, all_reduce_fusion_config=[3])
-    finally:
-        executable.CpuExecutable.__init__ = begin
-    names = max((e.steps() for e in made), key=len)
+    names = steps_of_native_graphs(lambda: losses(LeNet, momentum, True, ms.GRAPH_MODE, all_reduce_fusion_config=[3]))
     started = names.index("begin:AllReduce")
     assert any("conv" in name for name in names[started : names.index("await:AllReduce")])
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from mindspore import context, ops
 from mindspore.nn.cell import Cell
 from mindspore.prims import world
+from mindspore.prims.active import ACTIVE
 from mindspore.prims.collective import AllGather, AllReduce
+from mindspore.runtime.sharding import measured_machine
 
 #: bytes of gradients that travel together. Small enough that the first are under way while the others are computed
 _BUCKET = 8 << 20
@@ -34,18 +37,38 @@ def buckets(sizes: Sequence[tuple[int, Any]], limit: int = _BUCKET, ends: Sequen
     return found
 
 
-def _configured() -> tuple[int, tuple[int, ...]]:
-    """Size and ends of buckets by `comm_fusion` and `all_reduce_fusion_config`; a size of 0: every gradient by itself."""
+class _Wish(NamedTuple):
+    """What the user says about buckets."""
+
+    limit: int = _BUCKET  #: bytes; 0: every gradient by itself
+    ends: tuple[int, ...] = ()  #: the parameters at which they end
+    by_time: bool = False  #: nothing: they may be cut by measured times
+
+
+def _configured() -> _Wish:
+    """What `comm_fusion` and `all_reduce_fusion_config` say."""
     ends = tuple(context.get_auto_parallel_context("all_reduce_fusion_config") or ())
     fusion = context.get_auto_parallel_context("comm_fusion") or {}
     if fusion and not fusion.get("openstate", True):
-        return 0, ()
+        return _Wish(0)
     chosen = fusion.get("allreduce", {})
     if chosen.get("mode") == "size":
-        return int(chosen["config"]) << 20, ()
+        return _Wish(int(chosen["config"]) << 20)
     if chosen.get("mode") == "index":
-        return _BUCKET, tuple(chosen["config"])
-    return _BUCKET, ends
+        return _Wish(ends=tuple(chosen["config"]))
+    return _Wish(ends=ends, by_time=not ends)
+
+
+def buckets_by_time(grads: Sequence[Any], devices: int, machine: Any) -> list[list[int]]:
+    """Numbers of gradients of a graph that are combined together, in the order in which they are computed."""
+    from mindspore.compiler.shard.buckets import best_cut, ready_times
+
+    ready = ready_times([ACTIVE.builder.node_of(g) for g in grads], machine)
+    order = sorted(range(len(grads)), key=lambda number: (ready[number], -number))
+    given = [(ready[i], math.prod(grads[i].shape) * grads[i].itemsize, grads[i].dtype) for i in order]
+    counts = best_cut(*zip(*given), devices, machine) if given else []
+    numbers = iter(order)
+    return [list(itertools.islice(numbers, count)) for count in counts]
 
 
 class DistributedGradReducer(Cell):
@@ -57,8 +80,9 @@ class DistributedGradReducer(Cell):
         degree: how many gradients are summed; by default the number of devices.
         group: the processes.
 
-    Gradients travel in buckets (`comm_fusion`, `all_reduce_fusion_config`), each as soon as it is complete. In a run of one
-    process the sum is the gradient itself.
+    Gradients travel in buckets (`comm_fusion`, `all_reduce_fusion_config`), each as soon as it is complete. Where nothing is said
+    about them and the machine has been measured (`parallel.calibrate`), graphs cut them so that the last one arrives as early as
+    possible. In a run of one process the sum is the gradient itself.
 
     Examples:
         >>> from mindspore import nn
@@ -82,7 +106,8 @@ class DistributedGradReducer(Cell):
         self.group = group
         self.size = world.group_size(group)
         self.degree = degree or self.size
-        self.limit, self.ends = _configured()
+        self.wish = _configured()
+        self.machine = measured_machine() if self.wish.by_time else None
         self.sum = AllReduce("sum", group)
         self.gather = AllGather(group)
 
@@ -97,8 +122,7 @@ class DistributedGradReducer(Cell):
         """The gradients of all processes, added up bucket by bucket."""
         reduced = list(grads)
         dense = [i for i, g in enumerate(grads) if not _is_sparse(g)]
-        sizes = [(math.prod(grads[i].shape) * grads[i].itemsize, grads[i].dtype) for i in dense]
-        for bucket in buckets(sizes, self.limit, self.ends):
+        for bucket in self._buckets([grads[i] for i in dense]):
             members = [dense[number] for number in bucket]
             for number, total in zip(members, self._bucket_summed([grads[i] for i in members])):
                 reduced[number] = total
@@ -106,6 +130,12 @@ class DistributedGradReducer(Cell):
             if _is_sparse(grad):
                 reduced[number] = type(grad)(self.gather(grad.indices), self.gather(grad.values), grad.dense_shape)
         return tuple(reduced)
+
+    def _buckets(self, grads: list) -> list[list[int]]:
+        if self.machine is not None and ACTIVE.builder is not None:
+            return buckets_by_time(grads, self.size, self.machine)
+        sizes = [(math.prod(g.shape) * g.itemsize, g.dtype) for g in grads]
+        return buckets(sizes, self.wish.limit, self.wish.ends)
 
     def _bucket_summed(self, grads: list) -> list:
         if len(grads) == 1:
