@@ -15,6 +15,7 @@ import numpy as np
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
 from mindspore.prims.gather_scatter import combine
+from mindspore.prims.pallas import on_cuda, paged_attention
 from mindspore.prims.precision import product
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.requirements import Requirement, index_below
@@ -29,6 +30,7 @@ class CachedAttention(Primitive):
     keys: (pages, kv heads, width, PAGE) and values: (pages, kv heads, PAGE, width) get the new ones; positions: int32 (rows,);
     tables: int32 (rows, pages per sequence). The cache may have fewer bits (float16) than the queries. A row sees the positions of
     its table up to its own, or, if `ends` (rows,) is given, up to that: where all tokens of a sequence come at once, each can see all.
+    `trusted`: whoever calls has made sure that positions and pages are there.
 
     Examples:
         >>> keys, values = Parameter(ops.zeros((2, 1, 4, 16))), Parameter(ops.zeros((2, 1, 16, 4)))
@@ -39,10 +41,12 @@ class CachedAttention(Primitive):
 
     writes = ((3, 1), (4, 2))
 
-    def __init__(self, scale: float = 1.0):
-        super().__init__("CachedAttention", scale=float(scale))
+    def __init__(self, scale: float = 1.0, trusted: bool = False):
+        super().__init__("CachedAttention", scale=float(scale), trusted=bool(trusted))
 
-    def infer(self, q: Any, k: Any, v: Any, keys: Any, values: Any, positions: Any, tables: Any, ends: Any = None) -> Any:
+    def infer(
+        self, q: Any, k: Any, v: Any, keys: Any, values: Any, positions: Any, tables: Any, ends: Any = None
+    ) -> Any:
         names = ("query", "key", "value", "keys", "values", "positions", "tables", "ends")
         for name, value in zip(names, (q, k, v, keys, values, positions, tables, ends)):
             if name == "ends" and value is None:
@@ -72,11 +76,24 @@ class CachedAttention(Primitive):
     def requirements(
         self, q: Any, k: Any, v: Any, keys: Any, values: Any, positions: Any, tables: Any, ends: Any = None
     ) -> list[Requirement]:
+        if self.trusted:
+            return []
         reach = tables.shape[1] * PAGE
         found = [index_below(self.name, 5, reach), index_below(self.name, 6, keys.shape[0])]
         return found if ends is None else [*found, index_below(self.name, 7, reach)]
 
-    def eval(self, xp: Any, q: Any, k: Any, v: Any, keys: Any, values: Any, positions: Any, tables: Any, ends: Any = None) -> Any:
+    def eval_xla(
+        self, jnp: Any, q: Any, k: Any, v: Any, keys: Any, values: Any, positions: Any, tables: Any, ends: Any = None
+    ) -> Any:
+        if not (self.trusted and paged_attention.fits(q, keys) and on_cuda()):
+            return self.eval(jnp, q, k, v, keys, values, positions, tables, ends)
+        keys, values = paged_attention.take_in(k, v, keys, values, positions, tables)
+        out = paged_attention.attend(self.scale, q, keys, values, positions if ends is None else ends, tables)
+        return out, keys, values
+
+    def eval(
+        self, xp: Any, q: Any, k: Any, v: Any, keys: Any, values: Any, positions: Any, tables: Any, ends: Any = None
+    ) -> Any:
         self.enforce(xp, q, k, v, keys, values, positions, tables, *(() if ends is None else (ends,)))
         rows, kv_heads, width = k.shape
         group = q.shape[1] // kv_heads

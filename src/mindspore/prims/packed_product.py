@@ -1,4 +1,4 @@
-"""Products with weights that lie in memory as a kernel reads them: float32, or 8 or 4 bits with a scale per group.
+"""Products with weights that lie in memory as a kernel reads them: float32, or 8 or 4 bits with a scale per group; or bfloat16.
 
 A weight w (outputs, inputs) is cut into panels of PANEL outputs, so that one panel is one stream of memory:
 
@@ -10,6 +10,9 @@ A weight w (outputs, inputs) is cut into panels of PANEL outputs, so that one pa
 With 8 or 4 bits the inputs are rounded, too, to 8 bits with a scale for each row and group, so that sums within a group are exact
 integers (Dettmers et al., LLM.int8(), 2022, by groups instead of columns). Each result is added up by itself, in the order of
 the inputs: its bits do not depend on how many rows there are.
+
+For accelerators a weight is bfloat16 (outputs, inputs), and so are the inputs; a GPU has a kernel that keeps the promise
+(`pallas/row_products.py`). `in_order=False` gives it up for the vendor's product.
 """
 
 from __future__ import annotations
@@ -20,14 +23,16 @@ from typing import Any
 import numpy as np
 
 from mindspore._base import dtype as mstype
+from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor
 from mindspore.prims import checks
+from mindspore.prims.pallas import on_cuda, row_products
 from mindspore.prims.precision import product
 from mindspore.prims.primitive import Primitive
 
 #: outputs of a panel: three registers of 16 numbers
 PANEL = 48
-KINDS = ("float32", "int8", "int4")
+KINDS = ("float32", "int8", "int4", "bfloat16")
 _GROUPS = {"int8": 128, "int4": 64}
 #: weights that are rounded at once, so that what lies between stays in the CPU's cache
 _PIECE = 1 << 18
@@ -45,10 +50,19 @@ class Packed:
 
 
 def pack(weight: np.ndarray, kind: str = "float32") -> Packed:
-    """Pack a weight (outputs, inputs), rounding to nearest where the kind has fewer bits."""
+    """Pack a weight (outputs, inputs), rounding to nearest where the kind has fewer bits. A tensor of bfloat16, which may be an
+    accelerator's, stays as it is."""
     if kind not in KINDS:
         raise ValueError(f"a weight can be packed as one of {KINDS}, but got {kind!r}")
     outputs, inputs = weight.shape
+    if kind == "bfloat16":
+        return Packed(
+            kind,
+            outputs,
+            inputs,
+            weight if weight.dtype is mstype.bfloat16 else np.ascontiguousarray(weight, mstype.bfloat16.np),
+            None,
+        )
     panels = -(-outputs // PANEL)
     if kind == "float32":
         return Packed(kind, outputs, inputs, _panels(weight, panels), None)
@@ -76,7 +90,9 @@ def _round(weight: np.ndarray, kind: str, group: int, packed: np.ndarray, scales
     if kind == "int4":
         np.clip(rounded, -8, 7, out=rounded)
     rounded += 128 if kind == "int8" else 8
-    fours = rounded.astype(np.uint8).view(np.uint32).reshape(panels, PANEL, inputs // 4).swapaxes(1, 2)  # four inputs are one number
+    fours = (
+        rounded.astype(np.uint8).view(np.uint32).reshape(panels, PANEL, inputs // 4).swapaxes(1, 2)
+    )  # four inputs are one number
     target = packed.view(np.uint32)[..., 0]
     target[:] = fours if kind == "int8" else fours[:, 0::2] | fours[:, 1::2] << 4
     scales[:] = found.reshape(panels, PANEL, -1).swapaxes(1, 2)
@@ -122,6 +138,14 @@ def unpacked(xp: Any, kind: str, weight: Any) -> Any:
     return xp.swapaxes(values, 1, 2).reshape(panels * PANEL, -1)
 
 
+def half_product(xp: Any, x: Any, weight: Any) -> Any:
+    """x weightᵀ of 16-bit floats, added up in float32."""
+    if not hasattr(x, "aval"):
+        return product(xp, x.astype(np.float32), weight.astype(np.float32).T)
+    jax = require("jax", "xla", "products on XLA")
+    return jax.lax.dot_general(x, weight, (((1,), (1,)), ((), ())), preferred_element_type=np.float32)
+
+
 class PackedProduct(Primitive):
     """x wᵀ + bias + residual for x (rows, inputs) and a weight made by `pack`.
 
@@ -129,7 +153,8 @@ class PackedProduct(Primitive):
 
     Args:
         outputs (int): numbers of a result's row.
-        kind (str): how the weight was packed: 'float32', 'int8' or 'int4'.
+        kind (str): how the weight was packed: 'float32', 'int8', 'int4' or 'bfloat16'.
+        in_order (bool): whether each result is added up in the order of the inputs, whatever the number of rows.
 
     Examples:
         >>> from mindspore.prims.packed_product import PackedProduct, pack
@@ -138,16 +163,18 @@ class PackedProduct(Primitive):
         [[3. 7.]]
     """
 
-    def __init__(self, outputs: int, kind: str = "float32"):
+    def __init__(self, outputs: int, kind: str = "float32", in_order: bool = True):
         if kind not in KINDS:
             raise ValueError(f"For 'PackedProduct', 'kind' must be one of {KINDS}, but got {kind!r}.")
-        super().__init__("PackedProduct", outputs=int(outputs), kind=kind)
+        super().__init__("PackedProduct", outputs=int(outputs), kind=kind, in_order=bool(in_order))
 
     def infer(self, x: Any, weight: Any, scales: Any, bias: Any, residual: Any) -> Any:
         for name, value in (("x", x), ("weight", weight)):
             checks.tensor(self.name, name, value)
-        if x.ndim != 2 or x.dtype is not mstype.float32:
-            raise TypeError(f"For '{self.name}', 'x' must be float32 (rows, inputs), but got {x.dtype} {x.shape}.")
+        allowed = (mstype.float32, mstype.bfloat16) if self.kind == "bfloat16" else (mstype.float32,)
+        if x.ndim != 2 or x.dtype not in allowed:
+            words = " or ".join(str(dtype) for dtype in allowed)
+            raise TypeError(f"For '{self.name}', 'x' must be {words} (rows, inputs), but got {x.dtype} {x.shape}.")
         names = ("weight", "scales", "bias", "residual")
         for name, value, (dtype, shape) in zip(names, (weight, scales, bias, residual), self._needed(*x.shape)):
             if value is None and name in ("bias", "residual"):
@@ -164,20 +191,34 @@ class PackedProduct(Primitive):
         """Types and shapes of weight, scales, bias and residual."""
         panels = -(-self.outputs // PANEL)
         added = (mstype.float32, (self.outputs,)), (mstype.float32, (rows, self.outputs))
+        if self.kind == "bfloat16":
+            return (mstype.bfloat16, (self.outputs, inputs)), (None, ()), *added
         if self.kind == "float32":
             return (mstype.float32, (panels, inputs, PANEL)), (None, ()), *added
         groups = inputs // group_of(self.kind, inputs)
         per_byte = 4 if self.kind == "int8" else 8
         return (mstype.uint8, (panels, inputs // per_byte, PANEL, 4)), (mstype.float32, (panels, groups, PANEL)), *added
 
+    def multiplications(self, x: Any, *_: Any) -> int:
+        return x.shape[0] * x.shape[1] * self.outputs if self.kind == "bfloat16" else 0
+
+    def eval_xla(self, jnp: Any, x: Any, weight: Any, scales: Any, bias: Any, residual: Any) -> Any:
+        if self.kind != "bfloat16" or not (self.in_order and row_products.fits(x.shape[1]) and on_cuda()):
+            return self.eval(jnp, x, weight, scales, bias, residual)
+        return row_products.product(x.astype(weight.dtype), weight, bias, residual)
+
     def eval(self, xp: Any, x: Any, weight: Any, scales: Any, bias: Any, residual: Any) -> Any:
-        numbers = unpacked(xp, self.kind, weight)
-        if self.kind == "float32":
-            out = product(xp, x, numbers.T)[:, : self.outputs]
-        else:
-            out = self._rounded_product(xp, x, numbers, scales)
+        out = self._product(xp, x, weight, scales)
         out = out if bias is None else out + bias
         return out if residual is None else out + residual
+
+    def _product(self, xp: Any, x: Any, weight: Any, scales: Any) -> Any:
+        if self.kind == "bfloat16":
+            return half_product(xp, x.astype(weight.dtype), weight)
+        numbers = unpacked(xp, self.kind, weight)
+        if self.kind == "float32":
+            return product(xp, x, numbers.T)[:, : self.outputs]
+        return self._rounded_product(xp, x, numbers, scales)
 
     def _rounded_product(self, xp: Any, x: Any, numbers: Any, scales: Any) -> Any:
         groups = scales.shape[1]
@@ -185,7 +226,9 @@ class PackedProduct(Primitive):
         own = xp.max(xp.abs(rows), axis=-1, keepdims=True) / np.float32(127)
         rounded = xp.rint(rows / xp.where(own == 0, np.float32(1), own)).astype(np.float32)
         parts = numbers.reshape(numbers.shape[0], groups, -1).astype(np.float32)
-        sums = product(xp, xp.swapaxes(rounded, 0, 1), xp.swapaxes(xp.swapaxes(parts, 0, 1), 1, 2))  # exact: below 2**24
+        sums = product(
+            xp, xp.swapaxes(rounded, 0, 1), xp.swapaxes(xp.swapaxes(parts, 0, 1), 1, 2)
+        )  # exact: below 2**24
         scaled = sums * xp.swapaxes(scales, 0, 1).reshape(groups, 1, -1) * xp.swapaxes(own, 0, 1)
         return xp.sum(scaled, axis=0)[:, : self.outputs].astype(np.float32)
 

@@ -17,6 +17,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mindspore._base import dtype as mstype
+from mindspore._base.dtype import DType
 from mindspore.prims.cached_attention import PAGE
 from mindspore_serving.llm.checkpoint import Array
 
@@ -36,9 +38,13 @@ class PageTable:
     def __init__(self, count: int) -> None:
         self._free = list(range(count - 1, 0, -1))
         self._users: dict[int, int] = {}
-        self._prefixes: dict[tuple[int, tuple[int, ...]], int] = {}  # (page before, tokens) -> page; before the first: -adapter
+        self._prefixes: dict[
+            tuple[int, tuple[int, ...]], int
+        ] = {}  # (page before, tokens) -> page; before the first: -adapter
         self._known: dict[int, tuple[int, tuple[int, ...]]] = {}
-        self._following: dict[int, set[tuple[int, tuple[int, ...]]]] = {}  # page -> keys of `_prefixes` that begin with it
+        self._following: dict[
+            int, set[tuple[int, tuple[int, ...]]]
+        ] = {}  # page -> keys of `_prefixes` that begin with it
         self._idle: OrderedDict[int, None] = OrderedDict()
         self.count = count - 1
         self.queries = self.hits = 0
@@ -133,13 +139,13 @@ class Memory:
             self._mapped.madvise(_POPULATE_WRITE, begin, last * self._page - begin)
 
 
-def cache_type(weights: str) -> type[np.floating]:
+def cache_type(weights: str) -> DType:
     """Of keys and values: as exact as float32 weights, or half as large beside weights that were rounded more than that."""
-    return np.float32 if weights == "float32" else np.float16
+    return {"float32": mstype.float32, "bfloat16": mstype.bfloat16}.get(weights, mstype.float16)
 
 
 def pages_for(megabytes: int, weights: str, layers: int, heads: int, width: int) -> int:
-    page = 2 * np.dtype(cache_type(weights)).itemsize * layers * heads * width * BLOCK
+    page = 2 * cache_type(weights).np.itemsize * layers * heads * width * BLOCK
     return max(megabytes * 2**20 // page, 2)
 
 

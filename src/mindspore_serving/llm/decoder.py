@@ -3,6 +3,9 @@
 Rows are tokens of any sequences. Whatever mixes numbers of a row adds them up in an order of its own (`PackedProduct`, `RowNorm`,
 `RowPeak`), and attention sees the row's own sequence alone (`CachedAttention`); everything else goes number by number. So the
 bits of a row do not depend on the rows beside it. Where processes share a model, `cut.py` says who computes what.
+
+With weights of bfloat16 (for accelerators, `device_network.py`) norms give bfloat16, which products take and add up in float32; what goes
+from layer to layer stays float32. `in_order=False` leaves orders to the accelerator's libraries.
 """
 
 from __future__ import annotations
@@ -15,27 +18,32 @@ from mindspore.prims.packed_product import PackedProduct, pack
 from mindspore.prims.row_reductions import RowNorm, RowPeak
 from mindspore_serving.llm.adapters import Low
 from mindspore_serving.llm.cache import Memory, cache_type
-from mindspore_serving.llm.checkpoint import Array, Layer, Linear, Norm, Shape, Weights
+from mindspore_serving.llm.checkpoint import Layer, Linear, Norm, Shape, Weights
 from mindspore_serving.llm.cut import Share, cut_head, cut_layer, cut_low, cut_shape
 
 
-def _parameter(array: Array | None) -> Any:
-    """The array itself, not a copy: nobody else keeps it."""
-    return None if array is None else Parameter(Tensor.from_numpy(array))
+def _parameter(array: Any) -> Any:
+    """The array (or tensor) itself, not a copy: nobody else keeps it."""
+    return None if array is None else Parameter(array if isinstance(array, Tensor) else Tensor.from_numpy(array))
 
 
 class PackedLinear(nn.Cell):
     """A product, to which adapters may add (`adapters.py`); `adapter`: (rows, 1), the number of each row's, or None."""
 
-    def __init__(self, linear: Linear, kind: str, low: Low | None = None) -> None:
+    def __init__(self, linear: Linear, kind: str, low: Low | None = None, in_order: bool = True) -> None:
         super().__init__()
         packed = pack(linear.weight, kind)
-        self.weight, self.scales, self.bias = _parameter(packed.weight), _parameter(packed.scales), _parameter(linear.bias)
-        self.product = PackedProduct(packed.outputs, kind)
+        self.weight, self.scales, self.bias = (
+            _parameter(packed.weight),
+            _parameter(packed.scales),
+            _parameter(linear.bias),
+        )
+        self.product = PackedProduct(packed.outputs, kind, in_order)
         self.owners = None
         if low is not None:
+            kind = "bfloat16" if kind == "bfloat16" else "float32"
             self.owners = _parameter(low.owners)
-            self.down, self.up = PackedLinear(Linear(low.down), "float32"), PackedLinear(Linear(low.up), "float32")
+            self.down, self.up = (PackedLinear(Linear(part), kind, None, in_order) for part in (low.down, low.up))
 
     def construct(self, x: Any, residual: Any = None, adapter: Any = None) -> Any:
         found = self.product(x, self.weight, self.scales, self.bias, residual)
@@ -46,10 +54,10 @@ class PackedLinear(nn.Cell):
 
 
 class RowsNorm(nn.Cell):
-    def __init__(self, norm: Norm, epsilon: float, centred: bool) -> None:
+    def __init__(self, norm: Norm, epsilon: float, centred: bool, half: bool = False, in_order: bool = True) -> None:
         super().__init__()
         self.scale, self.shift = _parameter(norm.scale), _parameter(norm.shift)
-        self.norm = RowNorm(epsilon, centred)
+        self.norm = RowNorm(epsilon, centred, half, in_order)
 
     def construct(self, x: Any) -> Any:
         return self.norm(x, self.scale, self.shift)
@@ -87,18 +95,36 @@ class Joined(nn.Cell):
 class Block(nn.Cell):
     """A layer, with its part of the cache; `shape`, `layer` and `low` are of this process's part."""
 
-    def __init__(self, shape: Shape, layer: Layer, kind: str, pages: int, low: dict[str, Low], share: Share, group: str) -> None:
+    def __init__(
+        self,
+        shape: Shape,
+        layer: Layer,
+        kind: str,
+        pages: int,
+        low: dict[str, Low],
+        share: Share,
+        group: str,
+        in_order: bool,
+    ) -> None:
         super().__init__()
-        self.shape = shape
+        self.shape, half = shape, kind == "bfloat16"
         mine = share.span(shape.width)
         self.joined, self.begin, self.end = Joined(share.parts, group), mine.start, mine.stop
-        self.first, self.second = (RowsNorm(norm, shape.epsilon, shape.centred) for norm in (layer.first, layer.second))
-        self.inward, self.outward = (PackedLinear(getattr(layer, n), kind, low.get(n)) for n in ("inward", "outward"))
-        self.wide, self.narrow = (PackedLinear(getattr(layer, n), kind, low.get(n)) for n in ("wide", "narrow"))
+        self.first, self.second = (
+            RowsNorm(norm, shape.epsilon, shape.centred, half, in_order) for norm in (layer.first, layer.second)
+        )
+        self.inward, self.outward, self.wide, self.narrow = (
+            PackedLinear(getattr(layer, n), kind, low.get(n), in_order) for n in ("inward", "outward", "wide", "narrow")
+        )
         shapes = (pages, shape.kv_heads, shape.head_width, PAGE), (pages, shape.kv_heads, PAGE, shape.head_width)
-        self.memory = [Memory(cache, cache_type(kind)) for cache in shapes]
-        self.keys, self.values = (_parameter(memory.array) for memory in self.memory)
-        self.attention = CachedAttention(shape.head_width**-0.5)
+        self.memory = [] if half else [Memory(cache, cache_type(kind).np) for cache in shapes]
+        if half:  # where the accelerator is
+            self.keys, self.values = (
+                Parameter(ops.zeros(cache, cache_type(kind)), requires_grad=False) for cache in shapes
+            )
+        else:
+            self.keys, self.values = (_parameter(memory.array) for memory in self.memory)
+        self.attention = CachedAttention(shape.head_width**-0.5, trusted=half)
 
     def construct(self, x: Any, rotation: Any, positions: Any, tables: Any, adapter: Any, queries: Any) -> Any:
         inward = self.inward(self.first(x), None, adapter)
@@ -136,20 +162,32 @@ class Decoder(nn.Cell):
     its own. `group`: the processes that have the other parts of these layers."""
 
     def __init__(
-        self, shape: Shape, weights: Weights, kind: str, pages: int, low: dict[tuple[int, str], Low], share: Share, group: str
+        self,
+        shape: Shape,
+        weights: Weights,
+        kind: str,
+        pages: int,
+        low: dict[tuple[int, str], Low],
+        share: Share,
+        group: str,
+        in_order: bool = True,
     ) -> None:
         super().__init__()
 
         def block(number: int) -> Block:
             mine = {product: found for (layer, product), found in low.items() if layer == number}
             layer = cut_layer(weights.layer(number), shape, share)
-            return Block(cut_shape(shape, share), layer, kind, pages, cut_low(mine, shape, share), share, group)
+            return Block(
+                cut_shape(shape, share), layer, kind, pages, cut_low(mine, shape, share), share, group, in_order
+            )
 
         self.blocks = nn.CellList([block(number) for number in share.layers(shape)])
         asks = weights.queries is not None and share.is_last
         self.norm = RowsNorm(weights.norm, shape.epsilon, shape.centred) if asks else None
 
-    def construct(self, x: Any, rotation: Any, positions: Any, tables: Any, adapter: Any = None, queries: Any = None) -> Any:
+    def construct(
+        self, x: Any, rotation: Any, positions: Any, tables: Any, adapter: Any = None, queries: Any = None
+    ) -> Any:
         for block in self.blocks[:-1]:
             x = block(x, rotation, positions, tables, adapter, None)
         if self.norm is not None:

@@ -13,6 +13,9 @@ then chosen, by the same scores and random numbers as without guesses: since the
 answers are the same to the bit, and only come faster.
 
 Where processes share the model and one of them dies, all sequences are preempted and computed again by the new ones.
+
+An accelerator has the next step before the results of this one are taken in (`device_network.py`): a sequence whose token the device
+chooses by itself is planned on with the token that is `coming`. If that was the last one, the row computed in advance is not looked at.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from collections.abc import Sequence as Sequences
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -33,10 +37,10 @@ from mindspore_serving.engine.agent_group import Lost
 from mindspore_serving.engine.errors import Kind, Overloaded, ServingError
 from mindspore_serving.engine.queue import ATTEMPTS
 from mindspore_serving.llm.cache import BLOCK, OutOfPages, PageTable, pages_for
-from mindspore_serving.llm.checkpoint import Array, Shape, load, read_shape
+from mindspore_serving.llm.checkpoint import Array, Shape, Weights, load, read_shape
 from mindspore_serving.llm.cut import check
 from mindspore_serving.llm.network import Network, Part
-from mindspore_serving.llm.sampling import Choice, Sampling, Scores, choose
+from mindspore_serving.llm.sampling import Choice, Draw, Sampling, Scores, choose, draw_of
 from mindspore_serving.llm.speculation import Draft, Lookup, NoDraft
 
 #: pages whose memory is there before they are needed, and how many of them are asked for at once
@@ -60,15 +64,30 @@ class Constraint(Protocol):
 
 
 class Forward(Protocol):
-    """The forward pass: `network.py` has it in this process, `network_group.py` in others."""
+    """The forward pass: `network.py` has it in this process, `network_group.py` in others, `device_network.py` on an accelerator."""
 
-    def forward(self, parts: list[Part]) -> list[Scores]: ...
+    @property
+    def ahead(self) -> int:
+        """Steps that may be begun before the first one's results are taken in. Tokens are then chosen where the network is."""
+
+    def begin(self, parts: list[Part]) -> Waiting:
+        """Begin a step; what is returned waits for its results."""
+
+    def rows_of(self, parts: list[Part]) -> list[int]:
+        """Where the next step finds the token that each part wants."""
 
     def warm(self, rows: int, prompt: bool) -> None: ...
 
     def prepare(self, first: int, last: int) -> None: ...
 
     def close(self) -> None: ...
+
+
+Waiting = Callable[[], Sequences[Scores | Choice]]
+
+
+class Crowded(Exception):
+    """There are no pages while results are under way, after which there may be."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +114,8 @@ class Sequence:
     tokens: list[int] = field(default_factory=list)  # prompt and made
     table: list[int] = field(default_factory=list)
     computed: int = 0
+    coming: bool = False  # a token is being computed
+    row: int = -1  # where the next step finds it
     losses: int = 0  # groups of processes that died while they computed it
     cancelled: bool = False
     finished: bool = False
@@ -108,9 +129,44 @@ class Sequence:
         """Who comes first."""
         return self.priority, self.number
 
+    @property
+    def may_go_on(self) -> bool:
+        """Whether the next token can be computed now: what comes before it is known, or the device knows it."""
+        if not self.coming:
+            return True
+        return (
+            self.constraint is None
+            and not self.embeds
+            and self.draw is not None
+            and len(self.made) + 1 < self.sampling.max_tokens
+        )
+
+    @property
+    def draw(self) -> Draw | None:
+        """How a device chooses the next token to compute, if it can."""
+        return None if self.constraint is not None else draw_of(self.sampling, len(self.made) + self.coming)
+
+    @property
+    def left(self) -> int:
+        """Tokens to compute."""
+        return len(self.tokens) + self.coming - self.computed
+
     def add(self, token: int) -> None:
+        self.coming = False
         self.made.append(token)
         self.tokens.append(token)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What a step computes of a sequence: `count` tokens from `start` on, and guesses behind them; `wanted`: of so many of the last ones
+    it is asked what follows."""
+
+    sequence: Sequence
+    start: int
+    count: int
+    guesses: list[int]
+    wanted: int
 
 
 @dataclass
@@ -121,7 +177,8 @@ class Limits:
     waiting: int = 256
     guesses: int = 0  # tokens to guess for each sequence and step
     draft: str = ""  # folder of a smaller model that guesses; without it, repetitions of the text do
-    weights: str = "float32"  # or "int8", "int4": how matrices are held
+    weights: str = "float32"  # or "int8", "int4": how matrices are held; "bfloat16" is for accelerators
+    in_order: bool = True  # with bfloat16: the same bits in every batch
     parts: int = 1  # processes that share every product
     stages: int = 1  # processes, or groups of them, that share the layers
     adapters: tuple[str, ...] = ()  # their folders; requests name them by number, from 1
@@ -147,7 +204,9 @@ class Engine:
     def __init__(self, folder: str, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
         self.shape = shape = read_shape(folder)
-        count = pages_for(self.limits.cache_megabytes, self.limits.weights, shape.layers, shape.kv_heads, shape.head_width)
+        count = pages_for(
+            self.limits.cache_megabytes, self.limits.weights, shape.layers, shape.kv_heads, shape.head_width
+        )
         self.pages = PageTable(count)
         self._network = self._network_of(folder, count)
         self._draft = self._draft_of(shape)
@@ -155,6 +214,7 @@ class Engine:
         self._changed = threading.Condition()
         self._waiting: deque[Sequence] = deque()
         self._running: list[Sequence] = []
+        self._under_way: deque[tuple[list[Planned], Waiting]] = deque()
         self._stopping = False
         self._cold = deque(self.limits.warm)
         self._prepared = 1  # pages that have memory
@@ -164,12 +224,22 @@ class Engine:
 
     def _network_of(self, folder: str, pages: int) -> Forward:
         limits = self.limits
+        if limits.weights == "bfloat16":
+            return self._device_network(*load(folder), pages)
         if limits.parts * limits.stages == 1:
             return Network(*load(folder), limits.weights, pages, limits.adapters)
         from mindspore_serving.llm.network_group import NetworkGroup
 
         check(self.shape, limits.parts, limits.stages)
         return NetworkGroup(folder, limits.weights, pages, limits.adapters, limits.parts, limits.stages)
+
+    def _device_network(self, shape: Shape, weights: Weights, pages: int) -> Forward:
+        limits = self.limits
+        if limits.parts * limits.stages > 1 or limits.guesses:
+            raise ValueError("weights of bfloat16 are for one device, and without guesses")
+        from mindspore_serving.llm.device_network import DeviceNetwork
+
+        return DeviceNetwork(shape, weights, pages, limits.adapters, limits.sequences, limits.in_order)
 
     def _draft_of(self, shape: Shape) -> Draft:
         if not self.limits.guesses:
@@ -295,23 +365,47 @@ class Engine:
         for sequence in [sequence for sequence in self._running if sequence.cancelled or self._is_late(sequence)]:
             self._finish(sequence, None)
         self._admit()
-        plan = self._plan()
-        if not plan:
-            return
-        parts = [_part(*entry) for entry in plan]
         try:
-            results = iter(self._network.forward(parts))
+            plan = self._plan()
+        except Crowded:
+            self._take_in_all()
+            plan = self._plan()
+        try:
+            if plan:
+                self._begin(plan)
+            if self._under_way and (not plan or len(self._under_way) > self._network.ahead):
+                self._take_in_oldest()
         except Lost:
-            self._begin_again([sequence for sequence, _, _ in plan])
-            return
+            self._begin_again([entry.sequence for entry in plan])
+
+    def _begin(self, plan: list[Planned]) -> None:
+        parts = [_part(entry, self._network.ahead > 0) for entry in plan]
+        waiting = self._network.begin(parts)
+        self._under_way.append((plan, waiting))
+        for entry, row in zip(plan, self._network.rows_of(parts)):
+            sequence = entry.sequence
+            sequence.computed += entry.count
+            if entry.wanted:
+                sequence.coming, sequence.row = True, row
+
+    def _take_in_all(self) -> None:
+        while self._under_way:
+            self._take_in_oldest()
+
+    def _take_in_oldest(self) -> None:
+        plan, waiting = self._under_way.popleft()
+        results = iter(waiting())
         self.counts.steps += 1
-        for (sequence, count, guesses), part in zip(plan, parts):
-            self._note_computed(sequence, count)
-            mine = list(itertools.islice(results, part.wanted))
-            if part.embeds and mine:
-                self._embedded(sequence, mine[0].logits)
+        for entry in plan:
+            sequence = entry.sequence
+            mine = list(itertools.islice(results, entry.wanted))
+            if sequence.finished:
+                continue
+            self._note_full(sequence, entry.start, entry.count)
+            if sequence.embeds and mine:
+                self._embedded(sequence, mine[0])
             elif mine:
-                self._take_in(sequence, mine, guesses)
+                self._take_in(sequence, mine, entry.guesses)
 
     def _begin_again(self, computed: list[Sequence]) -> None:
         """All keys and values are lost, and computed again; what was under way then too often is given up."""
@@ -326,20 +420,29 @@ class Engine:
         for sequence in hopeless:
             self._draft.forget(sequence.number)
             sequence.finished = True
-            sequence.emit(Event(reason="error", error=ServingError("the model's processes died repeatedly on this request", Kind.FAILED)))
+            sequence.emit(
+                Event(
+                    reason="error",
+                    error=ServingError("the model's processes died repeatedly on this request", Kind.FAILED),
+                )
+            )
 
-    def _take_in(self, sequence: Sequence, scores: list[Scores], guesses: list[int]) -> None:
-        """Choose a token, and further ones as long as the guesses before them were right."""
+    def _take_in(self, sequence: Sequence, results: list[Scores | Choice], guesses: list[int]) -> None:
+        """Choose a token where that is not done, and further ones as long as the guesses before them were right."""
         self.counts.guessed += len(guesses)
-        for number, score in enumerate(scores):
+        for number, result in enumerate(results):
             if number:  # the row of a right guess: its keys and values are in the cache
                 self.counts.guessed_right += 1
-                self._note_computed(sequence, 1)
-            allowed = sequence.constraint.allowed() if sequence.constraint is not None else None
-            choice = choose(score, sequence.sampling, sequence.prompt, sequence.made, allowed)
+                self._note_full(sequence, sequence.computed, 1)
+                sequence.computed += 1
+            choice = result if isinstance(result, Choice) else self._chosen(sequence, result)
             self._continue(sequence, choice)
             if sequence.finished or number == len(guesses) or choice.token != guesses[number]:
                 return
+
+    def _chosen(self, sequence: Sequence, scores: Scores) -> Choice:
+        allowed = sequence.constraint.allowed() if sequence.constraint is not None else None
+        return choose(scores, sequence.sampling, sequence.prompt, sequence.made, allowed)
 
     def _admit(self) -> None:
         with self._changed:
@@ -359,27 +462,28 @@ class Engine:
         sequence.emit(Event(reason="error", error=ServingError(text, Kind.DEADLINE)))
         return True
 
-    def _plan(self) -> list[tuple[Sequence, int, list[int]]]:
-        """(sequence, tokens to compute, guesses behind them): those being continued first, then prompts, by priority, oldest first."""
+    def _plan(self) -> list[Planned]:
+        """Those being continued first, then prompts, by priority, oldest first."""
         budget = self.limits.tokens_per_step
         guesses = self._guesses(budget)
-        plan: list[tuple[Sequence, int, list[int]]] = []
-        for sequence in sorted(self._running, key=lambda s: (len(s.tokens) - s.computed > 1, s.turn)):
-            count = min(len(sequence.tokens) - sequence.computed, budget)
+        plan: list[Planned] = []
+        for sequence in sorted(self._running, key=lambda s: (s.left > 1, s.turn)):
+            count = min(sequence.left, budget)
             mine = guesses.get(sequence.number, [])[: budget - count]
-            if count <= 0 or sequence not in self._running:
+            if count <= 0 or sequence not in self._running or not sequence.may_go_on:
                 continue
             if not self._reserve(sequence, sequence.computed + count + len(mine)):
                 continue
-            plan.append((sequence, count, mine))
+            wanted = 1 + len(mine) if count == sequence.left else 0
+            plan.append(Planned(sequence, sequence.computed, count, mine, wanted))
             budget -= count + len(mine)
-        return [entry for entry in plan if entry[0] in self._running]
+        return [entry for entry in plan if entry.sequence in self._running]
 
     def _guesses(self, budget: int) -> dict[int, list[int]]:
         """Guesses for sequences that are being continued, by number; none when the step is full without them."""
         if not self.limits.guesses or len(self._running) * (1 + self.limits.guesses) > budget:
             return {}
-        waiting = [s for s in self._running if s.made and len(s.tokens) - s.computed == 1]
+        waiting = [s for s in self._running if s.made and s.left == 1]
         rooms = [min(self.limits.guesses, s.sampling.max_tokens - len(s.made) - 1) for s in waiting]
         found = self._draft.guess([s.number for s in waiting], [s.tokens for s in waiting], self.limits.guesses)
         return {s.number: guesses[:room] for s, room, guesses in zip(waiting, rooms, found)}
@@ -390,6 +494,8 @@ class Engine:
             try:
                 sequence.table.append(self.pages.take())
             except OutOfPages:
+                if self._under_way:
+                    raise Crowded from None
                 last = max(self._running, key=lambda s: s.turn)
                 self._preempt(last)
                 if last is sequence:
@@ -404,12 +510,13 @@ class Engine:
         with self._changed:
             bisect.insort(self._waiting, sequence, key=lambda s: s.turn)
 
-    def _note_computed(self, sequence: Sequence, count: int) -> None:
-        first, last = sequence.computed // BLOCK, (sequence.computed + count) // BLOCK
+    def _note_full(self, sequence: Sequence, start: int, count: int) -> None:
+        first, last = start // BLOCK, (start + count) // BLOCK
         tokens = sequence.tokens
         for number in range(first, last):
-            self.pages.note_full(sequence.table, number, tokens[number * BLOCK : (number + 1) * BLOCK], sequence.adapter)
-        sequence.computed += count
+            self.pages.note_full(
+                sequence.table, number, tokens[number * BLOCK : (number + 1) * BLOCK], sequence.adapter
+            )
 
     def _continue(self, sequence: Sequence, choice: Choice) -> None:
         if not sequence.made:
@@ -429,7 +536,9 @@ class Engine:
         elif len(sequence.made) >= sequence.sampling.max_tokens:
             self._finish(sequence, "length")
 
-    def _embedded(self, sequence: Sequence, state: Array) -> None:
+    def _embedded(self, sequence: Sequence, result: Scores | Choice) -> None:
+        assert isinstance(result, Scores)
+        state = result.logits
         self.counts.prompt_tokens += len(sequence.prompt)
         length = float(np.linalg.norm(state))
         sequence.emit(Event(embedding=state / length if length else state))
@@ -444,7 +553,19 @@ class Engine:
             sequence.emit(Event(reason=reason))
 
 
-def _part(sequence: Sequence, count: int, guesses: list[int]) -> Part:
-    begin, end = sequence.computed, sequence.computed + count
-    wanted = 1 + len(guesses) if end == len(sequence.tokens) else 0
-    return Part([*sequence.tokens[begin:end], *guesses], begin, sequence.table, wanted, sequence.embeds, sequence.adapter)
+def _part(entry: Planned, chooses: bool) -> Part:
+    """`chooses`: whether tokens are chosen where the network is, where they can be."""
+    sequence, last = entry.sequence, entry.start + entry.count
+    tokens = [*sequence.tokens[entry.start : last], *entry.guesses] or [
+        0
+    ]  # the one that is coming: the device puts it in
+    return Part(
+        tokens,
+        entry.start,
+        sequence.table,
+        entry.wanted,
+        sequence.embeds,
+        sequence.adapter,
+        sequence.draw if chooses and entry.wanted and not sequence.embeds else None,
+        sequence.row if last > len(sequence.tokens) else -1,
+    )

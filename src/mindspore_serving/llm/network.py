@@ -10,7 +10,7 @@ stages get the rows' states from the stage before; a step's rows go through it i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from mindspore_serving.llm.cache import BLOCK
 from mindspore_serving.llm.checkpoint import Array, Shape, Weights
 from mindspore_serving.llm.cut import WHOLE, Share, cut_queries
 from mindspore_serving.llm.decoder import Decoder, Head
-from mindspore_serving.llm.sampling import Scores
+from mindspore_serving.llm.sampling import Draw, Scores
 
 #: the group of a process that has a stage to itself
 _ALONE = "hccl_world_group"
@@ -44,6 +44,8 @@ class Part:
     wanted: int
     embeds: bool = False
     adapter: int = 0  # 0: none
+    draw: Draw | None = None  # how the network chooses the token, where it does
+    follows: int = -1  # the row of the step before whose token is the first of these; -1: it is known
 
 
 class Network:
@@ -61,15 +63,31 @@ class Network:
     ) -> None:
         self.shape, self._share = shape, share
         self._embedding, self._positions = weights.embedding, weights.positions
-        self._queries = None if weights.queries is None or not share.is_last else cut_queries(weights.queries, shape, share)
+        self._queries = (
+            None if weights.queries is None or not share.is_last else cut_queries(weights.queries, shape, share)
+        )
         low = joined(adapters, shape) if adapters else {}
         decoder = Decoder(shape, weights, kind, pages, low, share, group)
         self._memory = [memory for block in decoder.blocks for memory in block.memory]
         self._decoder = ms.jit(decoder)
         if share.is_last:
-            head = Head(shape, weights, "int8" if kind == "int4" else kind, share, group)  # few bits cost most in the last product
+            head = Head(
+                shape, weights, "int8" if kind == "int4" else kind, share, group
+            )  # few bits cost most in the last product
             self._head, self._norm = ms.jit(head), ms.jit(head.norm)
         self._frequencies = None if shape.rotation is None else np.array(shape.rotation.frequencies, np.float32)
+
+    #: steps that may be begun before the first one's results are taken in
+    ahead = 0
+
+    def begin(self, parts: Sequence[Part]) -> Callable[[], list[Scores]]:
+        """A step, which is done when this returns."""
+        found = self.forward(parts)
+        return lambda: found
+
+    def rows_of(self, parts: Sequence[Part]) -> list[int]:
+        """No step names rows of another."""
+        return [-1] * len(parts)
 
     def forward(self, parts: Sequence[Part]) -> list[Scores]:
         """Scores of what follows the tokens that are wanted, in their order; they are known to the last stage alone."""
@@ -80,11 +98,13 @@ class Network:
         rows = sum(counts)
         size = filled(rows)
         places = np.zeros(size, np.int32)
-        places[:rows] = np.concatenate([np.arange(part.start, part.start + count) for part, count in zip(parts, counts)])
+        places[:rows] = np.concatenate(
+            [np.arange(part.start, part.start + count) for part, count in zip(parts, counts)]
+        )
         adapter = np.zeros((size, 1), np.int32)
         adapter[:rows, 0] = np.repeat([part.adapter for part in parts], counts)
         hidden = self._decoder(
-            self._states(parts, places), self._rotation(places), ms.Tensor(places), ms.Tensor(_tables(parts, counts, size)),
+            self._states(parts, places), self._rotation(places), ms.Tensor(places), ms.Tensor(tables_of(parts, counts, size)),
             ms.Tensor(adapter) if adapter.any() else None, None if self._queries is None else ms.Tensor(self._queries[places]),
         )  # fmt: skip
         if not self._share.is_last:
@@ -128,7 +148,11 @@ class Network:
         return [Scores(logits[n], int(places[n]), float(totals[n])) for n in range(len(hidden))]
 
     def _embeddings(self, hidden: Array) -> list[Scores]:
-        return [Scores(state, 0, 0.0) for state in self._norm(_padded(hidden)).asnumpy()[: len(hidden)]] if len(hidden) else []
+        return (
+            [Scores(state, 0, 0.0) for state in self._norm(_padded(hidden)).asnumpy()[: len(hidden)]]
+            if len(hidden)
+            else []
+        )
 
     def _rotation(self, places: Array) -> Any:
         """Cosines (rows, 1, 1, half) and sines with the signs of both halves (rows, 1, 2, half)."""
@@ -160,7 +184,7 @@ def _between(parts: Sequence[Part], begin: int, end: int) -> Iterator[Part]:
         begin, end = begin - size, end - size
 
 
-def _tables(parts: Sequence[Part], counts: list[int], size: int) -> Array:
+def tables_of(parts: Sequence[Part], counts: list[int], size: int) -> Array:
     """The pages of every row's sequence."""
     longest = max(-(-(part.start + count) // BLOCK) for part, count in zip(parts, counts))
     tables = np.zeros((size, max(_SHORTEST_TABLE, 1 << (longest - 1).bit_length())), np.int32)
@@ -183,4 +207,4 @@ def filled(rows: int) -> int:
     return size * 3 // 4 if size > 8 and rows <= size * 3 // 4 else size
 
 
-__all__ = ["Network", "Part", "filled"]
+__all__ = ["Network", "Part", "filled", "tables_of"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -33,15 +33,28 @@ class NetworkGroup:
         place = GroupPlace("127.0.0.1:0", ["127.0.0.1"] * (parts * stages), _PATIENCE, secret)
         self._group = AgentGroup(settings, place, lambda: log.error(f"the agents of {folder} cannot be started again"))
         try:
-            self._starter = Starter(self._group.address, secret, "mindspore_serving.llm.agent", lambda ranks: [{}] * len(ranks), _RESTARTS)
+            self._starter = Starter(
+                self._group.address, secret, "mindspore_serving.llm.agent", lambda ranks: [{}] * len(ranks), _RESTARTS
+            )
             self._starter.begin()
         except BaseException:
             self._group.close()
             raise
 
+    ahead = 0
+
+    def begin(self, parts: Sequence[Part]) -> Callable[[], list[Scores]]:
+        """A step, which is done when this returns."""
+        found = self.forward(parts)
+        return lambda: found
+
+    def rows_of(self, parts: Sequence[Part]) -> list[int]:
+        """No step names rows of another."""
+        return [-1] * len(parts)
+
     def forward(self, parts: Sequence[Part]) -> list[Scores]:
         """Scores of what follows the tokens that are wanted, in their order."""
-        order = {"kind": "step", "parts": [dataclasses.astuple(part) for part in parts]}
+        order = {"kind": "step", "parts": [_fields(part) for part in parts]}
         return _scores(self._group.call(order)[self._answering])
 
     def warm(self, rows: int, prompt: bool) -> None:
@@ -53,6 +66,10 @@ class NetworkGroup:
     def close(self) -> None:
         self._group.close()
         self._starter.stop()
+
+
+def _fields(part: Part) -> list[Any]:
+    return [part.tokens, part.start, part.table, part.wanted, part.embeds, part.adapter]
 
 
 def _scores(answer: Answer) -> list[Scores]:

@@ -43,6 +43,32 @@ class Choice:
     top: tuple[tuple[int, float], ...]
 
 
+@dataclass(frozen=True)
+class Draw:
+    """How a token is chosen where nothing but its own scores is needed for that."""
+
+    temperature: float
+    top_k: int
+    top_p: float
+    min_p: float
+    number: float  # in [0, 1)
+
+
+def draw_of(sampling: Sampling, position: int) -> Draw | None:
+    """For the token number `position`; None if more than scores is needed, or more than a token and its probability is wanted."""
+    if sampling.logprobs or _changes(sampling, True):
+        return None
+    if sampling.temperature < 1e-5:
+        return Draw(0.0, 0, 1.0, 0.0, 0.0)
+    return Draw(
+        sampling.temperature, max(sampling.top_k, 0), sampling.top_p, sampling.min_p, _number(sampling.seed, position)
+    )
+
+
+def _number(seed: int, position: int) -> float:
+    return float(np.random.default_rng([seed, position]).random())
+
+
 def choose(
     scores: Scores, sampling: Sampling, prompt: Sequence[int], made: Sequence[int], allowed: Array | None = None
 ) -> Choice:
@@ -58,7 +84,7 @@ def choose(
     return Choice(token, float(logits[token]) - total, tuple((int(i), float(logits[i]) - total) for i in top))
 
 
-def _changes(sampling: Sampling, made: Sequence[int]) -> bool:
+def _changes(sampling: Sampling, made: object) -> bool:
     """Whether logits are changed before a token is chosen."""
     penalties = made and (sampling.presence_penalty or sampling.frequency_penalty)
     return bool(sampling.repetition_penalty != 1.0 or penalties or sampling.bias)
@@ -97,7 +123,7 @@ _FIRST = 512
 
 def _draw(logits: Array, largest: float, sampling: Sampling, position: int) -> int:
     """A token by its probability among those that top-k, top-p and min-p leave."""
-    number = np.random.default_rng([sampling.seed, position]).random()
+    number = _number(sampling.seed, position)
     weights = np.exp((logits - largest) / sampling.temperature)
     if sampling.top_k <= 0 and sampling.top_p >= 1.0 and sampling.min_p <= 0.0:
         return _picked(weights, number)

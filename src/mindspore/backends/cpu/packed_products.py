@@ -364,6 +364,8 @@ def _packed_product(lowering: Lowering, call: Value, operands: list[View], items
     if jit.vector_bits() < 256:
         raise Unsupported("packed products without AVX2")
     prim = call.attr.prim
+    if prim.kind == "bfloat16":
+        raise Unsupported("packed products of bfloat16")
     reads = [lowering.plain(view) for view in operands]
     given = call.attr.arguments(reads)  # x, weight, scales, bias, residual
     rows, inputs = reads[0].shape

@@ -12,7 +12,7 @@ from mindspore.backends.cpu.handlers import handles
 from mindspore.backends.cpu.layout import View
 from mindspore.backends.cpu.lowering import Lowering
 from mindspore.backends.cpu.written import compiled, emit, own_share, pointers
-from mindspore.compiler.fuse.loopir import Value
+from mindspore.compiler.fuse.loopir import Unsupported, Value
 from mindspore.prims.row_reductions import RowNorm, RowPeak
 
 _LANES = 16
@@ -158,6 +158,8 @@ def _peak_row(f: Function, width: int, source: str) -> tuple[str, str]:
 @handles(RowNorm)
 def _row_norm(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim = call.attr.prim
+    if prim.half:
+        raise Unsupported("norms of rows to bfloat16")
     reads = [lowering.plain(view) for view in operands]
     target = lowering.result_view(items[0])
     count, width = target.shape

@@ -1,0 +1,44 @@
+"""The step of an accelerator, by XLA on the host: next to the same answers as in float32, the same in every batch, steps begun ahead."""
+
+import numpy as np
+import pytest
+import tiny_models
+from test_serving_llm import GREEDY, run
+
+import mindspore as ms
+from mindspore_serving.llm.cache import PageTable
+from mindspore_serving.llm.engine import Engine, Limits
+from mindspore_serving.llm.sampling import Sampling
+
+pytest.importorskip("jax")
+
+
+@pytest.fixture
+def xla():
+    ms.set_context(backend="xla")
+    yield
+    ms.set_context(backend="")
+
+
+def same(found, expected):
+    """The same tokens. Their probabilities may differ in the last bits: the kernels that add up in order are the GPU's."""
+    for answer, wanted in zip(found, expected, strict=True):
+        assert [token for token, _ in answer] == [token for token, _ in wanted]
+        np.testing.assert_allclose([p for _, p in answer], [p for _, p in wanted], rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("family", ("gpt2", "llama"))
+def test_answers(family, tmp_path, xla):
+    tiny_models.write(tmp_path, family)
+    sampled = Sampling(temperature=0.8, top_p=0.9, top_k=20, seed=5, max_tokens=12, ignore_end=True)
+    penal = Sampling(temperature=0.0, frequency_penalty=0.5, max_tokens=12, ignore_end=True)
+    jobs = [(tiny_models.prompt(length), sampling) for length in (3, 40) for sampling in (GREEDY, sampled, penal)]
+    engine = Engine(str(tmp_path), Limits(cache_megabytes=2, weights="bfloat16", sequences=8))
+    alone = [run(engine, [job])[0] for job in jobs]
+    same(run(engine, jobs * 2), alone * 2)
+    engine.stop()
+    few = Engine(str(tmp_path), Limits(cache_megabytes=2, tokens_per_step=24, weights="bfloat16", sequences=8))
+    few.pages = PageTable(9)
+    same(run(few, jobs), alone)
+    assert few.counts.preemptions > 0 and few.pages.used == 0
+    few.stop()
