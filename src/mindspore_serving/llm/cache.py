@@ -17,8 +17,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mindspore._base import dtype as mstype
-from mindspore._base.dtype import DType
+import mindspore as ms
 from mindspore.prims.cached_attention import PAGE
 from mindspore_serving.llm.checkpoint import Array
 
@@ -139,9 +138,9 @@ class Memory:
             self._mapped.madvise(_POPULATE_WRITE, begin, last * self._page - begin)
 
 
-def cache_type(weights: str) -> DType:
+def cache_type(weights: str) -> ms.Type:
     """Of keys and values: as exact as float32 weights, or half as large beside weights that were rounded more than that."""
-    return {"float32": mstype.float32, "bfloat16": mstype.bfloat16}.get(weights, mstype.float16)
+    return {"float32": ms.float32, "bfloat16": ms.bfloat16}.get(weights, ms.float16)
 
 
 def pages_for(megabytes: int, weights: str, layers: int, heads: int, width: int) -> int:
