@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -34,6 +35,7 @@ from mindinsight.server import (
     graphs,
     lineage,
     live,
+    media,
     optimizer,
     profile_ranks,
     profile_steps,
@@ -47,13 +49,31 @@ from mindinsight.server.workspace import Settings, Workspace
 _WEB = Path(__file__).parent.parent / "web"
 _LOGGER = logging.getLogger("mindinsight")
 _THREADS = 8
-_MODULES = (board, datavisual, debugger, explainer, graphs, lineage, optimizer, profile_ranks, profile_steps, profiles, studies)
+_MODULES = (board, datavisual, debugger, explainer, graphs, lineage, media, optimizer, profile_ranks, profile_steps, profiles, studies)
 
 
 def reply(data: Any, status: int = 200) -> Response:
     """JSON; numbers that JSON does not know become null."""
-    content = orjson.dumps(data, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS)
+    try:
+        content = _encoded(data)
+    except orjson.JSONEncodeError:  # a damaged file may have integers of any length
+        content = _encoded(_within_64_bits(data))
     return Response(content, status, {"Cache-Control": "no-store"}, "application/json")
+
+
+def _encoded(data: Any) -> bytes:
+    return orjson.dumps(data, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS)
+
+
+def _within_64_bits(data: Any) -> Any:
+    """The same with floating-point numbers for larger integers, which is what browsers make of them."""
+    if isinstance(data, dict):
+        return {_within_64_bits(key): _within_64_bits(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_within_64_bits(value) for value in data]
+    if isinstance(data, int) and data.bit_length() > 63:
+        return float(data) if data.bit_length() < 1024 else math.inf if data > 0 else -math.inf
+    return data
 
 
 def _endpoint(workspace: Workspace, methods: dict[str, Handler], state: dict[str, Any]) -> Any:
