@@ -85,6 +85,20 @@ def tensor(tag: str, dims: list[int], values: list[float]) -> bytes:
     return message((1, tag), (8, message(*((1, d) for d in dims), (2, 11), (3, packed))))
 
 
+def board_tensor(tag: str, plugin: str, dims: list[int], values: list[float] | list[bytes]) -> bytes:
+    """What TensorBoard's plugins keep: a tensor of floats or of strings, with the name of the plugin."""
+    shape = message(*((2, message((1, dim))) for dim in dims))
+    if values and isinstance(values[0], bytes):
+        content = message((1, 7), (2, shape), *((8, value) for value in values))
+    else:
+        content = message((1, 1), (2, shape), (4, struct.pack(f"<{len(values)}f", *values)))
+    return message((1, tag), (8, content), (9, message((1, message((1, plugin))))))
+
+
+def old_audio(tag: str, data: bytes) -> bytes:
+    return message((1, tag), (6, message((1, (8000.0,)), (2, 1), (3, 4), (4, data), (5, "audio/wav"))))
+
+
 def write(path, *events: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"".join(record(one) for one in events))

@@ -51,6 +51,25 @@ def build(base):
     w.write(base / "board" / "events.out.tfevents.1.host", w.version(), *(w.event(1.7e9, s, w.tensor_scalar("loss", s)) for s in range(5)))
 
 
+#: the smallest piece of sound: four samples
+_FORMAT = struct.pack("<IHHIIHH", 16, 1, 1, 8000, 8000, 1, 8)
+WAV = b"RIFF" + struct.pack("<I", 40) + b"WAVEfmt " + _FORMAT + b"data" + struct.pack("<I", 4) + b"\x80" * 4
+
+
+def media(base):
+    """A run with what TensorBoard's writers keep besides: texts, sound in both forms, a curve, a layout, embeddings."""
+    recall, precision = [1.0, 0.5, 0.0], [0.25, 0.75, 1.0]
+    values = [
+        w.board_tensor("words", "text", [2], [b"<b>first</b>", "\u00e4".encode()]),
+        w.board_tensor("beep", "audio", [1, 2], [WAV, b"a label"]), w.old_audio("old beep", WAV), w.old_audio("no sound", b"<html>"),
+        w.board_tensor("pr", "pr_curves", [6, 3], [0.0] * 12 + precision + recall),
+        w.board_tensor("layout", "custom_scalars", [], [b"?"]), w.board_tensor("points", "mesh", [3], recall),
+        w.board_tensor("own", "somebodys", [], [b"?"]),
+    ]  # fmt: skip
+    w.write(base / "media" / "events.out.tfevents.1.host", w.version(), *(w.event(1.7e9, 7, value) for value in values))
+    (base / "media" / "projector_config.pbtxt").write_text("")
+
+
 def add_extras(base):
     """A profile, explanations, a study of the tuner, hostile names."""
     folder = base / "one" / "profiler" / "PROFILER_OUTPUT"

@@ -15,6 +15,9 @@ import tempfile
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "insight"))
+import sample_runs
 from test_web_debugger import SCRIPT, choose, make_dump, paused_at, press
 from web_servers import free_port, serving
 
@@ -40,13 +43,20 @@ PAGES = [
 SETTLED = 1500  # milliseconds for canvases to be drawn
 
 
-def picture(browser, address, path, ready):
+def picture(browser, address, ready, path):
     page = browser.new_page(viewport={"width": 1280, "height": 860})
     page.goto(address)
     page.wait_for_selector(ready, timeout=60_000)
     page.wait_for_timeout(SETTLED)
     page.screenshot(path=path)
     page.close()
+
+
+def media(browser, out):
+    with tempfile.TemporaryDirectory() as runs, tempfile.TemporaryDirectory() as work:
+        sample_runs.media(Path(runs))
+        with serving(Path(runs), Path(work)) as address:
+            picture(browser, f"{address}/#/media", "pre.written", out / "media.png")
 
 
 def debugger(browser, runs, out):
@@ -103,7 +113,9 @@ def main():
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         with serving(runs, Path(work)) as address:
             for name, place, ready in wanted:
-                picture(browser, f"{address}/#/{place.format(rich='./' + rich)}", given.out / f"{name}.png", ready)
+                picture(browser, f"{address}/#/{place.format(rich='./' + rich)}", ready, given.out / f"{name}.png")
+        if not given.only or "media" in given.only:
+            media(browser, given.out)
         if not given.only or "debugger" in given.only:
             debugger(browser, runs, given.out)
         if not given.only or "debugger_dump" in given.only:

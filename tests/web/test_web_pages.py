@@ -12,12 +12,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "insight"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import event_writer as w
 import sample_profiles
-from sample_runs import add_extras, build
+from sample_runs import add_extras, build, media
 from web_servers import serving
 
 pytestmark = pytest.mark.web
 pytest.importorskip("playwright.sync_api")
-PAGES = ["runs", "scalars", "distributions", "images", "tensors", "graph", "dataset", "landscape", "lineage", "tuner", "profiler",
+PAGES = ["runs", "scalars", "distributions", "images", "tensors", "media", "graph", "dataset", "landscape", "lineage", "tuner", "profiler",
          "explainer", "debugger"]  # fmt: skip
 
 
@@ -26,6 +26,7 @@ def base(tmp_path_factory):
     base = tmp_path_factory.mktemp("runs")
     build(base)
     add_extras(base)
+    media(base)
     sample_profiles.build_pipeline(base / "official")
     return base
 
@@ -162,6 +163,36 @@ def test_tensors_images_landscape_profile(page, site):
     page.wait_for_selector(".advice")
     assert "60% computing, 30% waiting for data" in page.inner_text(".advice") and "conv" in page.inner_text("table.operators")
     assert page.locator("table.flops tbody tr").count() == 2 and "75.0 %" in page.inner_text("table.flops")
+
+
+def test_texts_sound_and_curves(page, site):
+    page.goto(f"{site}/#/media?run=./media")
+    page.wait_for_selector("pre.written")
+    assert page.locator("pre.written").all_inner_texts() == ["<b>first</b>", "ä"] and page.locator(".page b").count() == 0
+    page.wait_for_function("() => [...document.querySelectorAll('audio')].length === 3")
+    page.wait_for_selector(".card canvas")
+    assert "layout (custom_scalars): a layout of charts" in page.inner_text(".note") and "projector" in page.inner_text(".note")
+
+
+def test_long_names_keep_their_ends(page, site, base):
+    for number in (1, 2):
+        run = base / "long" / ("a_name_that_goes_on_and_on_" * 3 + f"seed{number}")
+        w.write(run / "events.out.tfevents.1.host", w.event(1.7e9, 1, w.board_scalar("long/" * 20 + f"loss{number}", 1.0)))
+    page.goto(f"{site}/#/scalars?runs=seed")
+    page.wait_for_function("() => document.querySelectorAll('.runs .run').length === 2")
+    for row, number in zip(page.locator(".runs .run").all(), (1, 2)):
+        end, row = row.locator(".end").bounding_box(), row.bounding_box()
+        assert end["x"] >= row["x"] and end["x"] + end["width"] <= row["x"] + row["width"]
+        assert page.locator(".runs .end").all_inner_texts()[number - 1].endswith(f"seed{number}")
+
+
+def test_what_cannot_be_loaded_says_why(browser, site):
+    page = browser.new_page()
+    page.route("**/board/points", lambda route: route.fulfill(status=503, json={"error_msg": "The index cannot be used now."}))
+    page.goto(f"{site}/#/scalars")
+    says = "() => (document.querySelector('.card') || {}).chart?.options.waiting"
+    page.wait_for_function(f"() => ({says})() === 'not loaded: The index cannot be used now.'")
+    page.close()
 
 
 def test_ranks_are_compared(page, site):

@@ -17,9 +17,11 @@ from typing import NamedTuple
 from mindinsight.events.wire import BYTES, FIXED32, FIXED64, VARINT, Field, Malformed, fields, float64, signed, text
 
 #: kinds of what is not a number; the numbers are those of the index
-IMAGE, HISTOGRAM, TENSOR, LANDSCAPE, GRAPH, LINEAGE, TEXT, EXPLAIN, HPARAMS = 1, 2, 3, 4, 5, 6, 7, 8, 9
+IMAGE, HISTOGRAM, TENSOR, LANDSCAPE, GRAPH, LINEAGE, TEXT, EXPLAIN, HPARAMS, AUDIO, CURVE, UNSHOWN = range(1, 13)
 _NUMBER_TYPES = {1: "<f4", 2: "<f8", 3: "<i4", 9: "<i8"}
-_PLUGINS = {b"images": IMAGE, b"histograms": HISTOGRAM, b"text": TEXT, b"hparams": HPARAMS}
+#: TensorBoard's plugins; of others, and of these, only the name is shown (`UNSHOWN`) unless what they keep are numbers
+_PLUGINS = {b"images": IMAGE, b"histograms": HISTOGRAM, b"text": TEXT, b"hparams": HPARAMS, b"audio": AUDIO, b"pr_curves": CURVE}
+_STRINGS = 7  # TensorBoard's type of tensors of strings
 LONGEST_TAG = 4096
 
 
@@ -101,10 +103,11 @@ def _read_value(data: bytes, value: Field, numbers: list[Number], things: list[T
             if number is not None:
                 numbers.append(Number(tag, *number))
             else:
-                kind = TENSOR if plugin is None else _PLUGINS.get(plugin, TENSOR)
-                things.append(Thing(tag, kind, value.begin, value.end))
+                things.append(Thing(tag, _kind_of_tensor(data, part, plugin), value.begin, value.end))
         elif part.number == 5 or (part.number == 9 and plugin is None):
             things.append(Thing(tag, HISTOGRAM, value.begin, value.end))
+        elif part.number == 6:
+            things.append(Thing(tag, AUDIO, value.begin, value.end))
         elif part.number == 10:
             things.append(Thing(tag, LANDSCAPE, value.begin, value.end))
         elif part.number == 9 and plugin == b"hparams":
@@ -134,6 +137,13 @@ def _plugin_name(data: bytes, metadata: Field) -> bytes | None:
     except Malformed:
         return None
     return b"" if metadata.begin == metadata.end else None
+
+
+def _kind_of_tensor(data: bytes, tensor: Field, plugin: bytes | None) -> int:
+    if plugin in _PLUGINS:
+        return _PLUGINS[plugin]
+    kind = next((part.value for part in fields(data, tensor.begin, tensor.end) if part.number == 1 and part.kind == VARINT), 0)
+    return UNSHOWN if plugin and kind == _STRINGS else TENSOR
 
 
 def _tensor_number(data: bytes, tensor: Field) -> tuple[int, str] | None:

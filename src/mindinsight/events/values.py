@@ -112,6 +112,45 @@ def texts(data: bytes) -> list[str]:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# Sound, curves of precision, values that only a plugin of TensorBoard's can show
+
+
+def audio(data: bytes) -> bytes:
+    """An encoded piece of sound; the first of TensorBoard's newer form, which is a tensor of strings."""
+    part = _part(data, 6)
+    if part is not None:
+        found = next((f for f in fields(data, part.begin, part.end) if f.number == 4 and f.kind == BYTES), None)
+        if found is not None:
+            return data[found.begin : found.end]
+    strings = _board_strings(data)
+    if not strings:
+        raise Malformed("there is no sound")
+    return strings[0]
+
+
+def audio_type(data: bytes) -> str:
+    """The media type of a piece of sound; bytes where it is none that is known."""
+    return "audio/wav" if data.startswith(b"RIFF") and data[8:12] == b"WAVE" else "application/octet-stream"
+
+
+def curve(data: bytes) -> tuple[Array, Array]:
+    """Recall and precision at growing recall."""
+    array = tensor(data).value
+    if array.ndim != 2 or array.shape[0] != 6:
+        raise Malformed("there is no curve of precision and recall")
+    order = np.argsort(array[5], kind="stable")
+    return array[5][order], array[4][order]
+
+
+def plugin_of(data: bytes) -> str:
+    """The plugin of TensorBoard's that a value is for."""
+    metadata = _part(data, 9)
+    plugin = metadata and _part(data, 1, metadata.begin, metadata.end)
+    name = plugin and _part(data, 1, plugin.begin, plugin.end)
+    return text(data, name) if name else ""
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # Histograms
 
 

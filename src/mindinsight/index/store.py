@@ -25,7 +25,7 @@ import numpy as np
 from mindinsight.events.bulk import Batch, Columns
 from mindinsight.index.columns import decode, encode, joined
 
-_VERSION = 3
+_VERSION = 4
 _PART = 4096
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS run (id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, created REAL, updated REAL, revision INTEGER);

@@ -27,7 +27,7 @@ from mindinsight.server.profiles import has_profile
 
 _PAGES = {"image": event.IMAGE, "histogram": event.HISTOGRAM, "tensor": event.TENSOR, "landscape": event.LANDSCAPE,
           "graph": event.GRAPH, "lineage": event.LINEAGE, "hparams": event.HPARAMS, "explain": event.EXPLAIN,
-          "text": event.TEXT}  # fmt: skip
+          "text": event.TEXT, "audio": event.AUDIO, "curve": event.CURVE, "unshown": event.UNSHOWN}  # fmt: skip
 _MOST_POINTS = 4_000_000
 _PATIENCE = 5.0  # seconds
 

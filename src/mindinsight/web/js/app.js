@@ -10,6 +10,7 @@ const PAGES = [
   ["distributions", "Distributions", "M3 16c3 0 3-11 7-11s4 11 7 11z", null, "histogram"],
   ["images", "Images", "M3 4h14v12H3zM3 13l4-4 4 4 2-2 4 4M13 8h.01", null, "image"],
   ["tensors", "Tensors", "M3 4h14v12H3zM3 8h14M3 12h14M8 4v12M13 4v12", null, "tensor"],
+  ["media", "Text and sound", "M4 5h12M4 9h8M4 13h5M15 11v5a1.5 1.5 0 1 1-1-1.4", null, ["text", "audio", "curve", "unshown"]],
   ["graph", "Graph", "M7 4h6v4H7zM2 13h6v4H2zM12 13h6v4h-6zM10 8v3M5 13v-2h10v2", "Model", "graph"],
   ["dataset", "Dataset", "M3 5c0-2 14-2 14 0s-14 2-14 0v10c0 2 14 2 14 0V5M3 10c0 2 14 2 14 0", null, "lineage"],
   ["landscape", "Landscape", "M2 16l5-9 3 5 2-3 6 7z", null, "landscape"],
@@ -40,7 +41,7 @@ function navigation() {
   const here = state.current(), parts = [];
   for (const [name, text, path, part, kind] of PAGES) {
     if (part) parts.push(h("div", { class: "part" }, part));
-    const empty = kind && about && !(about.kinds[kind] || []).length;
+    const empty = kind && about && ![kind].flat().some((k) => (about.kinds[k] || []).length);
     parts.push(h("a", { href: state.link(name), "aria-current": name === here ? "page" : null, class: empty ? "empty" : "", title: text }, icon(path), h("span", {}, text)));
   }
   fill(nav, parts);
@@ -89,6 +90,11 @@ function status({ read, size, damaged }) {
   live.textContent = share < 1 ? `reading ${Math.floor(100 * share)} %` : damaged ? `live · ${damaged} damaged records` : "live";
 }
 
+function connected(on) {
+  live.classList.toggle("on", on);
+  if (on) status(about); else live.textContent = "the server does not answer";
+}
+
 const refresh = later(async (ids) => { about = await get("board/state"); await runs.load(); navigation(); if (open && open.live) open.live(ids); }, 50);
 let pending = new Set(), last = 0;
 function changed(change) {
@@ -125,6 +131,6 @@ async function begin() {
   status(about);
   state.follow(show);  // before the first page is made: whoever is quicker than it gets the page asked for
   await show();
-  listen(about.revision, changed, (on) => live.classList.toggle("on", on));
+  listen(about.revision, changed, connected);
 }
 begin();

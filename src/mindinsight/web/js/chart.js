@@ -3,7 +3,7 @@
 // Lines are cut to what is in sight by bisection and reduced to a few points per column of pixels (first, lowest, highest,
 // last), so the cost of a frame depends on the screen and the number of lines, not on the number of points. Smoothed
 // values are kept until the data or the strength of smoothing change.
-import { h, ink, save, seconds as asTime, short, surface } from "./dom.js";
+import { elided, h, ink, save, seconds as asTime, short, surface } from "./dom.js";
 
 const LEFT = 56, RIGHT = 10, TOP = 8, BOTTOM = 24;
 
@@ -42,9 +42,9 @@ export function ticks(low, high, count, log) {
 }
 
 export class Chart {
-  // options: { axis: step|relative|wall, smooth, logX, logY, title, detail(window), onnear }
+  // options: { axis: step|relative|wall, fractions (a step axis that is none), smooth, logX, logY, title, waiting, detail(window) }
   constructor(box, options) {
-    this.options = { axis: "step", smooth: 0, logX: false, logY: false, points: false, ...options };
+    this.options = { axis: "step", smooth: 0, logX: false, logY: false, ...options };
     this.lines = []; this.bands = []; this.view = null; this.near = null; this.cache = new Map();
     this.stage = surface(box, (context, width, height) => this.draw(context, width, height));
     this.canvas = this.stage.canvas;
@@ -216,6 +216,12 @@ export class Chart {
     return this.s && this.s.x1 - this.s.x0 > 172800 ? date.toLocaleDateString("en-GB", { day: "numeric", month: "short" }) : date.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", second: this.s && this.s.x1 - this.s.x0 < 600 ? "2-digit" : undefined });
   }
 
+  // Where the horizontal axis has numbers; steps are whole ones.
+  places(s) {
+    const found = ticks(s.x0, s.x1, Math.max(2, Math.floor(s.w / 80)), s.logX);
+    return this.options.axis === "step" && !this.options.fractions ? found.filter(Number.isInteger) : found;
+  }
+
   axes(context, s, width, height) {
     context.font = "11px system-ui, 'Liberation Sans', sans-serif";
     context.fillStyle = ink("--faint"); context.strokeStyle = ink("--line"); context.lineWidth = 1;
@@ -226,7 +232,7 @@ export class Chart {
       context.fillText(short(v), LEFT - 6, y);
     }
     context.textAlign = "center"; context.textBaseline = "top";
-    for (const v of ticks(s.x0, s.x1, Math.max(2, Math.floor(s.w / 80)), s.logX)) {
+    for (const v of this.places(s)) {
       const x = s.x(v);
       context.fillText(this.format(v, true), Math.max(LEFT + 8, Math.min(width - 22, x)), height - BOTTOM + 7);
     }
@@ -321,7 +327,7 @@ export class Chart {
     const smoothed = this.options.smooth > 0;
     const table = h("table", {}, h("tr", {}, h("td"), h("td", {}, "run"), h("td", { class: "num" }, "value"), smoothed ? h("td", { class: "num" }, "smoothed") : null, h("td", { class: "num" }, "step"), h("td", { class: "num" }, "time")),
       rows.map(({ line, i }) => h("tr", { class: line === near.line ? "near" : "" },
-        h("td", {}, h("i", { class: "dot", style: `display:inline-block;background:${line.color}` })), h("td", {}, h("span", { class: "nm" }, line.name)),
+        h("td", {}, h("i", { class: "dot", style: `display:inline-block;background:${line.color}` })), h("td", {}, elided(line.name)),
         h("td", { class: "num" }, short(line.values[i])), smoothed ? h("td", { class: "num" }, short(this.ys(line)[i])) : null,
         h("td", { class: "num" }, short(line.steps[i])), h("td", { class: "num" }, asTime(line.seconds[i])))));
     if (!this.tip) { this.tip = h("div", { class: "tip" }); document.body.append(this.tip); }
@@ -347,7 +353,7 @@ export class Chart {
     const s = this.s, parts = [];
     const escape = (text) => String(text).replace(/[<>&"]/g, (c) => ({ "<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&quot;" })[c]);
     for (const v of ticks(s.y0, s.y1, Math.max(2, Math.floor(s.t / 38)), s.logY)) parts.push(`<path d="M${LEFT} ${s.y(v).toFixed(1)}H${this.width - RIGHT}" stroke="#ddd"/><text x="${LEFT - 6}" y="${(s.y(v) + 4).toFixed(1)}" text-anchor="end">${escape(short(v))}</text>`);
-    for (const v of ticks(s.x0, s.x1, Math.max(2, Math.floor(s.w / 80)), s.logX)) parts.push(`<text x="${s.x(v).toFixed(1)}" y="${this.height - 8}" text-anchor="middle">${escape(this.format(v, true))}</text>`);
+    for (const v of this.places(s)) parts.push(`<text x="${s.x(v).toFixed(1)}" y="${this.height - 8}" text-anchor="middle">${escape(this.format(v, true))}</text>`);
     parts.push(`<clipPath id="c"><rect x="${LEFT}" y="${TOP}" width="${s.w}" height="${s.t}"/></clipPath><g clip-path="url(#c)" fill="none" stroke-width="1.5">`);
     for (const line of this.lines) {
       let path = "";

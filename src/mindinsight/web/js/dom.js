@@ -43,6 +43,14 @@ export function picker(options, current, choose, label) {
 
 export function nothing(title, ...more) { return h("div", { class: "none" }, h("h2", {}, title), h("p", {}, more)); }
 
+// A name that may be too long for its place: what is left out is in its middle, since names mostly differ at their ends.
+export function elided(text) {
+  const cut = text.length > 12 ? text.length - Math.min(20, Math.floor(text.length / 2)) : text.length;
+  return h("span", { class: "elided", title: text }, h("span", { class: "start" }, text.slice(0, cut)), h("span", { class: "end" }, text.slice(cut)));
+}
+
+export function counted(number, noun) { return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`; }
+
 // Numbers as people read them.
 export function short(value) {
   if (value === null || value === undefined) return "–";
@@ -57,6 +65,7 @@ export function short(value) {
 
 export function seconds(value) {
   if (!Number.isFinite(value)) return "–";
+  if (value === 0) return "0 s";
   if (Math.abs(value) < 1e-3) return (value * 1e6).toFixed(1) + " µs";
   if (Math.abs(value) < 1) return (value * 1e3).toFixed(1) + " ms";
   if (value < 60) return value.toFixed(1) + " s";

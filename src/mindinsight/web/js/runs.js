@@ -1,7 +1,7 @@
 // The runs: which there are, which are shown, in which colours; and the list of them at the side.
 import { get as ask } from "./api.js";
 import { categorical, gradient, hue } from "./colors.js";
-import { fill, h, later, picker, regex, short } from "./dom.js";
+import { counted, elided, fill, h, later, picker, regex, short } from "./dom.js";
 import * as state from "./state.js";
 
 const HEIGHT = 28;
@@ -132,7 +132,7 @@ export function panel(single) {
     for (let i = first; i < last; i++) rows.push(row(found[i], i, chosen));
     list.replaceChildren(filler, ...rows);
     const on = found.filter((run) => !hidden.has(run.name)).length;
-    count.textContent = single ? `${found.length} runs` : `${on} of ${all.length} shown`;
+    count.textContent = single ? counted(found.length, "run") : `${on} of ${all.length} shown`;
     legend(key);
   };
   const row = (run, i, chosen) => {
@@ -140,7 +140,7 @@ export function panel(single) {
     const box = single ? null : h("input", { type: "checkbox", checked: on, tabIndex: -1, "aria-label": label(run), onclick: (e) => { e.stopPropagation(); toggle(run, box.checked); } });
     return h("div", { class: "run" + (on || single ? "" : " off"), style: `top:${i * HEIGHT}px` + (single && on ? ";background:var(--hover)" : ""), role: "option", "aria-selected": String(on), title: run.name + (run.note ? "\n" + run.note : ""),
       onclick: () => single ? single.set(run.name) : toggle(run, hidden.has(run.name)), ondblclick: () => { if (!single) only(run); } },
-      box, h("i", { class: "dot", style: "background:" + color(run.id) }), h("span", { class: "name" }, brief(run)),
+      box, h("i", { class: "dot", style: "background:" + color(run.id) }), h("span", { class: "name" }, elided(brief(run))),
       run.damage ? h("span", { class: "mark", title: run.damage }, "⚠") : null);
   };
   list.addEventListener("scroll", () => requestAnimationFrame(draw));

@@ -2,7 +2,7 @@
 import { get } from "../api.js";
 import { ticks } from "../chart.js";
 import { rgb, scaled } from "../colors.js";
-import { fill, h, ink, later, nothing, regex, segments, short, surface } from "../dom.js";
+import { counted, elided, fill, h, ink, later, nothing, regex, segments, short, surface } from "../dom.js";
 import * as state from "../state.js";
 
 function ridges(context, width, height, rows, mark) {
@@ -53,7 +53,7 @@ export default {
     const style = () => state.get("style", "ridges");
     const choose = () => fill(choice, segments([["ridges", "Ridges"], ["map", "Map"]], style(), (v) => { state.set("style", v, true); choose(); for (const card of cards.values()) card.stage.redraw(); }, "Style"));
     choose();
-    root.append(h("div", { class: "bar" }, h("h1", {}, "Distributions"), filter, h("span", { class: "count" }, `${names.length} tags in ${run}`), h("span", { class: "spacer" }), choice), grid);
+    root.append(h("div", { class: "bar" }, h("h1", {}, "Distributions"), filter, h("span", { class: "count" }, counted(names.length, "tag")), h("span", { class: "spacer" }), choice), grid);
     if (!names.length) { fill(grid, nothing("No distributions in this run", "SummaryCollector records weights by default (histogram_regular).")); return {}; }
     const watch = new IntersectionObserver((entries) => entries.forEach((entry) => { if (entry.isIntersecting) load(cards.get(entry.target.dataset.tag)); }), { rootMargin: "200px" });
     const load = async (card) => {
@@ -82,7 +82,7 @@ export default {
             about.textContent = `step ${short(row.step)}, ${short(row.buckets.reduce((s, b) => s + b[2], 0))} values`;
             card.stage.redraw();
           });
-          card.node = h("section", { class: "card" }, h("div", { class: "top" }, h("h3", { title: tag }, tag), about, h("button", { class: "quiet", title: "Wide", onclick: () => card.node.classList.toggle("wide") }, "⤢")), box);
+          card.node = h("section", { class: "card" }, h("div", { class: "top" }, h("h3", {}, elided(tag)), about, h("button", { class: "quiet", title: "Wide", onclick: () => card.node.classList.toggle("wide") }, "⤢")), box);
           card.node.dataset.tag = tag;
           cards.set(tag, card);
           watch.observe(card.node);

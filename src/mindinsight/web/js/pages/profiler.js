@@ -55,7 +55,7 @@ export default {
     if (profiles.length > 1) root.append(await ranks(run, again), h("div", { class: "bar" }, h("label", {}, "Rank or profile", picker(profiles.map((p) => [p, p]), name, again, "Profile"))));
     const stat = (title, value) => h("div", { class: "stat" }, h("b", {}, value), h("span", {}, title));
     root.append(h("div", { class: "advice" }, h("b", {}, data.sentence), data.advice.map((line) => h("div", {}, line))),
-      h("div", { class: "stats" }, stat("steps", short(data.steps.length)), stat("mean step", data.mean ? seconds(data.mean.total_ms / 1e3) : "–"), stat("in operators and kernels", seconds(data.busy_us / 1e6)), stat("peak memory", data.peak ? bytes(data.peak) : "–"), ...(data.flops_per_second ? [stat("GFLOP a second of the steps", short(data.flops_per_second / 1e9))] : [])),
+      h("div", { class: "stats" }, stat("steps", short(data.steps.length)), stat("mean step", data.mean ? seconds(data.mean.total_ms / 1e3) : "–"), stat("in operators and kernels", seconds(data.busy_us / 1e6)), stat("peak memory", data.peak ? bytes(data.peak) : "–"), ...(data.flops_per_second ? [stat("GFLOP/s over the steps", short(data.flops_per_second / 1e9))] : [])),
       h("div", { class: "bar" }, h("a", { href: address("board/trace", { train_id: run, profile: name }), download: "trace_view.json" }, "Trace for Perfetto (JSON)")));
     const grid = h("div", { class: "cards", style: "--card-width:460px;margin-bottom:14px" });
     root.append(grid);

@@ -1,6 +1,6 @@
 // The list of runs: everything known about each, sortable; notes and labels can be written here.
 import { post } from "../api.js";
-import { clock, fill, h, later, nothing, seconds, short } from "../dom.js";
+import { clock, elided, fill, h, later, nothing, seconds, short } from "../dom.js";
 import * as runs from "../runs.js";
 import * as state from "../state.js";
 
@@ -26,7 +26,7 @@ export default {
       return [...fixed, ...[...differ, ...names.filter((name) => !differ.includes(name))].map((name) => ["=" + name, name.replace("metric/", "")])];
     };
     const cell = (run, key) => {
-      if (key === "name") return h("td", {}, h("i", { class: "dot", style: `display:inline-block;margin-right:8px;background:${runs.color(run.id)}` }), h("a", { href: state.link("scalars"), onclick: () => { state.set("runs", "^" + runs.label(run).replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + "$", true); } }, runs.label(run)), run.damage ? h("span", { class: "mark", title: run.damage }, " ⚠") : null);
+      if (key === "name") return h("td", {}, h("i", { class: "dot", style: `display:inline-block;margin-right:8px;background:${runs.color(run.id)}` }), h("a", { href: state.link("scalars"), onclick: () => { state.set("runs", "^" + runs.label(run).replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + "$", true); } }, elided(runs.label(run))), run.damage ? h("span", { class: "mark", title: run.damage }, " ⚠") : null);
       if (key === "updated") return h("td", {}, clock(run.updated));
       if (key === "seconds") return h("td", { class: "num" }, seconds(run.seconds));
       if (key === "note" || key === "labels") return h("td", {}, edit(run, key));

@@ -2,7 +2,7 @@
 import { address, get, points } from "../api.js";
 import { Chart } from "../chart.js";
 import { categorical } from "../colors.js";
-import { fill, h, later, nothing, regex, segments } from "../dom.js";
+import { counted, elided, fill, h, later, nothing, regex, segments } from "../dom.js";
 import * as runs from "../runs.js";
 import * as state from "../state.js";
 
@@ -14,7 +14,7 @@ class Card {
     const box = h("div", { class: "plot" });
     const button = (text, title, act) => h("button", { class: "quiet", title, "aria-label": `${title}: ${tag}`, onclick: act }, text);
     this.pin = button("☆", "Pin", () => page.pin(tag));
-    this.node = h("section", { class: "card" }, h("div", { class: "top" }, h("h3", { title: tag }, tag), this.pin,
+    this.node = h("section", { class: "card" }, h("div", { class: "top" }, h("h3", {}, elided(tag)), this.pin,
       button("⤢", "Wide", () => { this.node.classList.toggle("wide"); }), button("csv", "All points as CSV", () => this.csv()),
       button("png", "Picture", () => this.chart.png()), button("svg", "Drawing", () => this.chart.svg())), box);
     this.chart = new Chart(box, { title: tag, waiting: "loading …", ...page.options(), detail: later((view) => this.zoom(view), 120) });
@@ -34,17 +34,24 @@ class Card {
     this.stale = false;
     const wanted = runs.shown().slice(0, MOST_LINES), most = wanted.length > 300 ? 400 : wanted.length > 60 ? 800 : 2000;
     const missing = wanted.filter((run) => !this.data.has(run.id) || (changed && changed.has(run.id))).map((run) => run.id);
-    if (missing.length) {
-      const turn = this.turn = (this.turn || 0) + 1;
-      for (let first = 0; first < missing.length; first += 100) {
-        const part = missing.slice(first, first + 100), found = await points(this.tag, part, most);
-        for (const id of part) this.data.set(id, found.get(id) || null);
-        if (turn === this.turn) this.show();
-      }
+    try {
+      await this.fetch(missing, most);
+      this.chart.options.waiting = "no points in the runs shown";
+      this.fetched = true;
+    } catch (error) {
+      this.chart.options.waiting = `not loaded: ${error.message}`;
+      this.stale = true;
     }
-    this.chart.options.waiting = "no points in the runs shown";
-    this.fetched = true;
     this.show();
+  }
+
+  async fetch(missing, most) {
+    const turn = missing.length ? this.turn = (this.turn || 0) + 1 : 0;
+    for (let first = 0; first < missing.length; first += 100) {
+      const part = missing.slice(first, first + 100), found = await points(this.tag, part, most);
+      for (const id of part) this.data.set(id, found.get(id) || null);
+      if (turn === this.turn) this.show();
+    }
   }
 
   zoom(view) {
@@ -148,7 +155,7 @@ export default {
       if (held.length) parts.push(section("★ Pinned", held));
       for (const [name, members] of groups) { const rest = members.filter((tag) => !held.includes(tag)); if (rest.length) parts.push(section(name, rest)); }
       for (const [tag, one] of cards) one.pinned(pins.includes(tag));
-      count.textContent = found.length === tags.length ? `${tags.length} tag${tags.length === 1 ? "" : "s"}` : `${found.length} of ${tags.length} tags`;
+      count.textContent = found.length === tags.length ? counted(tags.length, "tag") : `${found.length} of ${tags.length} tags`;
       body.replaceChildren(...parts);
       if (!tags.length) body.replaceChildren(nothing("No scalars yet", "Record some with ", h("code", {}, "SummaryCollector"), " or any TensorBoard writer below the folder shown above; they appear here by themselves."));
     };

@@ -1,6 +1,6 @@
 // Tensors: statistics over the steps, a table of any slice, a heat map, and the difference of two steps.
 import { get } from "../api.js";
-import { fill, h, nothing, picker, segments, short } from "../dom.js";
+import { counted, fill, h, nothing, picker, segments, short } from "../dom.js";
 import { cells, firstSlice, heat, matrix } from "../matrix.js";
 import * as state from "../state.js";
 
@@ -9,7 +9,7 @@ export default {
   async show(root, run) {
     if (!run) { root.append(nothing("No runs yet")); return {}; }
     const { tags } = await get("board/things", { kind: "tensor", train_id: run }), names = Object.keys(tags), body = h("div");
-    root.append(h("div", { class: "bar" }, h("h1", {}, "Tensors"), h("span", { class: "count" }, `${names.length} tags in ${run}`)), body);
+    root.append(h("div", { class: "bar" }, h("h1", {}, "Tensors"), h("span", { class: "count" }, counted(names.length, "tag"))), body);
     if (!names.length) { fill(body, nothing("No tensors in this run", "SummaryRecord.add_value(\"tensor\", …) records them.")); return {}; }
     const tag = names.includes(state.get("tensor")) ? state.get("tensor") : names[0], steps = tags[tag].map(([step]) => step);
     const { tensors: [{ values }] } = await get("datavisual/tensors", { train_id: run, tag, detail: "stats" });
