@@ -66,10 +66,6 @@ class Node:
         """The iteration in which its graph ran before."""
         return self._rank.previous(self._root, iteration)
 
-    def knows_history(self) -> bool:
-        """Whether it is written down when its graph ran."""
-        return self._root in self._rank.history
-
     def file(self, iteration: int, slot: int) -> DumpFile | None:
         """The file of a tensor: that of its own output, or of an input that a reader dumped."""
         own = self._dumped(iteration, "output", slot)

@@ -308,11 +308,6 @@ class Store:
                     files.setdefault(name, []).append(decode(data))
                 yield run, _resumed([joined(pieces) for pieces in files.values()])
 
-    def tag_counts(self, kind: int) -> dict[str, int]:
-        """Tags of a kind of thing in all runs, with how many there are."""
-        return dict(self._rows("SELECT t.name, COUNT(*) FROM thing x JOIN tag t ON t.id = x.tag WHERE x.kind = ? GROUP BY t.name",
-                               (kind,)))  # fmt: skip
-
     def thing_tags(self, run: int, kind: int) -> list[str]:
         """The tags of a kind of thing in a run, in the order of their first appearance."""
         rows = self._rows("SELECT t.name FROM thing x JOIN tag t ON t.id = x.tag WHERE x.run = ? AND x.kind = ? "

@@ -41,11 +41,6 @@ def check_non_negative_int32(value: Any, name: str) -> None:
     check_range(value, 0, INT32_MAX, name)
 
 
-def check_pos_int64(value: Any, name: str) -> None:
-    check_type(value, int, name)
-    check_range(value, 1, INT64_MAX, name)
-
-
 def check_bool(value: Any, name: str) -> None:
     check_type(value, bool, name)
 

@@ -25,10 +25,6 @@ class Tokenizer:
                 template = file.read()
         self._template = _environment().from_string(template) if isinstance(template, str) else None
 
-    @property
-    def has_template(self) -> bool:
-        return self._template is not None
-
     def encode(self, text: str, special: bool = True) -> list[int]:
         return list(self._tokenizer.encode(text, add_special_tokens=special).ids)
 

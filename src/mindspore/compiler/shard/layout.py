@@ -83,10 +83,6 @@ class Layout:
         return cls(((),) * rank)
 
     @property
-    def is_whole(self) -> bool:
-        return not self.partial and not any(self.dims)
-
-    @property
     def used(self) -> frozenset[int]:
         return frozenset((*(a for dim in self.dims for a in dim), *(a for a, _ in self.partial)))
 

@@ -76,11 +76,6 @@ class Mt19937(Engine):
         low = self()
         return (low + self() * 4294967296.0) / 18446744073709551616.0
 
-    def canonical_float(self) -> float:
-        """A float32 of [0, 1) made of one draw."""
-        value = np.float32(self()) / np.float32(4294967296.0)
-        return float(value) if value < 1 else float(np.nextafter(np.float32(1), np.float32(0)))
-
 
 class Mt19937_64:
     """64-bit Mersenne twister, a block of 312 numbers at a time."""

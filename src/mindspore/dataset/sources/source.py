@@ -127,22 +127,6 @@ def as_flag(shuffle: Any) -> bool | None:
     return shuffle if shuffle is None or isinstance(shuffle, bool) else shuffle != Shuffle.FALSE
 
 
-class FileListReader(Reader):
-    """Rows that are (bytes of a file, values of the other columns)."""
-
-    def __init__(self, files: Sequence[str], *others: np.ndarray, columns: Sequence[str], decode: bool = False):
-        self.files, self.others, self.columns, self.decode = list(files), others, list(columns), decode
-
-    def __len__(self):
-        return len(self.files)
-
-    def row(self, index):
-        return (read_image(self.files[index], self.decode), *[np.array(other[index]) for other in self.others])
-
-    def path(self, index):
-        return self.files[index]
-
-
 def read_bytes(path: str) -> np.ndarray:
     """The file's content as an array of bytes."""
     return np.fromfile(path, dtype=np.uint8)
