@@ -283,7 +283,7 @@ class Converter:
 
         try:
             conversion.convert(self._request(fmk_type, model_file, output_file, weight_file, config_file))
-        except (ValueError, TypeError, OSError, ImportError) as error:
+        except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
             raise RuntimeError(f"Converter model failed! error is {error}") from error
         print("CONVERT RESULT SUCCESS:0", flush=True)
 

@@ -124,6 +124,12 @@ def test_cycles_and_missing_nodes(tmp_path):
         convert(tmp_path, placeholder("x", 2), node("Add", "y", "x", "gone"))
 
 
+def test_sizes_that_no_memory_holds_are_refused(tmp_path):
+    with pytest.raises(RuntimeError, match=r"Converter model failed! .*\(2147483647, 600, 600, 3\)"):
+        convert(tmp_path, placeholder("x", 2147483647, 600, 600, 3), node("Relu", "y", "x"))
+    assert [path.name for path in tmp_path.iterdir()] == ["net.pb"]
+
+
 def test_damaged_files(tmp_path):
     content = tf_messages.GraphDef(
         node=[placeholder("x", 2, 3), constant("w", np.ones((3, 2), np.float32)), node("MatMul", "y", "x", "w")]
