@@ -614,7 +614,7 @@ class Planner:
     def _price(
         self, node: CNode, rule: Factors, chosen: Assignment, shapes: list[Any], outputs: list[tuple[int, ...]]
     ) -> float:
-        """Seconds: bringing the arguments into place, the work, and paying what the results owe."""
+        """Seconds: bringing the arguments into place, the work, paying what the results owe, and storing new values."""
         mesh, machine = self.mesh, self.machine
         seconds = 0.0
         for arg, wanted in zip(node.args, input_layouts(rule, chosen)):
@@ -625,8 +625,13 @@ class Planner:
         leaves = node.abstract.elements if isinstance(node.abstract, AbstractTuple) else (node.abstract,)
         nbytes = sum(getattr(a, "nbytes", 0) for a in (*leaves, *(a.abstract for a in node.args)))
         seconds += machine.operation(flops_of(node, rule) / parts, nbytes / parts)
-        for leaf, layout in zip(leaves, output_layouts(rule, chosen)):
+        made = output_layouts(rule, chosen)
+        for leaf, layout in zip(leaves, made):
             seconds += cost.redistribution(layout, layout.paid(), getattr(leaf, "nbytes", 0), mesh, machine)
+        for argument, output in node.op.writes:  # a new value goes back to where the old one lies
+            kept = self.plan.layout_of(node.args[argument])
+            if isinstance(kept, Layout):
+                seconds += cost.redistribution(made[output].paid(), kept, getattr(leaves[output], "nbytes", 0), mesh, machine)
         return seconds
 
     # -- optimizer parallelism --------------------------------------------------------------------------------------------

@@ -81,6 +81,15 @@ def _held(node: Node) -> list[CNode]:
     return [node]
 
 
+def _updates_last(nodes: list[CNode]) -> list[CNode]:
+    """Sums of gradients travel while others are computed: what updates weights waits for all of them."""
+    late: set[int] = set()
+    for node in nodes:
+        if node.op.writes or any(a.id in late for a in node.args):
+            late.add(node.id)
+    return sorted(nodes, key=lambda node: node.id in late)
+
+
 def simulate(plan: Plan) -> Timeline:
     return _Simulation(plan).run()
 
@@ -89,7 +98,7 @@ class _Simulation:
     def __init__(self, plan: Plan):
         self.plan, self.mesh, self.machine = plan, plan.mesh, plan.options.machine
         self.stages = Stages(plan.graph, plan.options.stages, plan.options.schedule) if plan.options.stages > 1 else None
-        self.order = self.stages.order if self.stages is not None else plan.graph.nodes()
+        self.order = self.stages.order if self.stages is not None else _updates_last(plan.graph.nodes())
         self.tasks: list[Task] = []
         self.free = {(stage, r): 0.0 for stage in range(plan.options.stages) for r in RESOURCES}
         self.ready: dict[tuple[int, Any, int], float] = {}  # (value, layout, stage) -> when it is there

@@ -65,8 +65,8 @@ def buckets_by_time(grads: Sequence[Any], devices: int, machine: Any) -> list[li
 
     ready = ready_times([ACTIVE.builder.node_of(g) for g in grads], machine)
     order = sorted(range(len(grads)), key=lambda number: (ready[number], -number))
-    given = [(ready[i], math.prod(grads[i].shape) * grads[i].itemsize, grads[i].dtype) for i in order]
-    counts = best_cut(*zip(*given), devices, machine) if given else []
+    nbytes = [math.prod(grads[i].shape) * grads[i].itemsize for i in order]
+    counts = best_cut([ready[i] for i in order], nbytes, [grads[i].dtype for i in order], devices, machine)
     numbers = iter(order)
     return [list(itertools.islice(numbers, count)) for count in counts]
 
