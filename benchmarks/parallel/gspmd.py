@@ -24,7 +24,7 @@ import tempfile
 import jax
 import networks
 import numpy as np
-from jax.sharding import NamedSharding
+from jax.sharding import NamedSharding, PartitionSpec
 
 import mindspore as ms
 from mindspore import nn
@@ -96,9 +96,19 @@ def texts(executable: object) -> tuple[str, str]:
     def run(*arrays):
         return tuple(lowering._typed(lowering.run(whole, arrays), whole))
 
-    results = [NamedSharding(program.mesh, spec) for spec in program.specs[1]]
-    jitted = jax.jit(run, in_shardings=[sharding for sharding, _ in program.inputs], out_shardings=tuple(results))
-    return ours, jitted.lower(*inputs).compile().as_text()
+    given = [_if_even(sharding, p.abstract.shape) for (sharding, _), p in zip(program.inputs, plan.graph.parameters)]
+    results = [_if_even(NamedSharding(program.mesh, s), a.shape) for s, a in zip(program.specs[1], whole.outputs)]
+    unfilled = [jax.ShapeDtypeStruct(p.abstract.shape, p.abstract.dtype.np) for p in plan.graph.parameters]
+    return ours, jax.jit(run, in_shardings=given, out_shardings=tuple(results)).lower(*unfilled).compile().as_text()
+
+
+def _if_even(sharding: NamedSharding, shape: tuple[int, ...]) -> NamedSharding:
+    """The layout, or a copy on every device where it does not divide, which GSPMD does not take."""
+    try:
+        sharding.shard_shape(shape)
+    except ValueError:
+        return NamedSharding(sharding.mesh, PartitionSpec())
+    return sharding
 
 
 def main() -> None:
