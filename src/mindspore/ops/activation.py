@@ -17,6 +17,7 @@ from mindspore.ops.arguments import (
     to_float,
 )
 from mindspore.prims import activation as _act
+from mindspore.prims import checks
 from mindspore.prims import elementwise as _ew
 from mindspore.prims.arrays import GetItem
 from mindspore.prims.inplace import update
@@ -105,8 +106,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
         >>> print(ops.gelu(Tensor([-1.0, 0.0, 2.0])))
         [-0.15865526  0.          1.9544997 ]
     """
-    if approximate not in ("none", "tanh"):
-        raise ValueError(f"For 'gelu', 'approximate' must be 'none' or 'tanh', but got {approximate!r}.")
+    checks.one_of("gelu", "approximate", approximate, ("none", "tanh"))
     return (_act.GeLUErf() if approximate == "none" else _act.GeLU())(input)
 
 

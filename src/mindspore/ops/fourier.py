@@ -353,6 +353,14 @@ def ihfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None =
     return ihfftn(input, s, dim, norm)
 
 
+def _spacing(op: str, n: Any, d: Any) -> tuple[int, float]:
+    """How many samples, how far apart."""
+    n = checks.integer(op, "n", n, 1)
+    if isinstance(d, bool) or not isinstance(d, (int, float)) or d == 0:
+        raise ValueError(f"For '{op}', 'd' must be a number other than 0, but got {checks.describe(d)}.")
+    return n, d
+
+
 def fftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
     """The frequencies of `fft`'s entries for samples `d` apart.
 
@@ -360,7 +368,7 @@ def fftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
         >>> print(ops.fftfreq(4, d=0.5))
         [ 0.   0.5 -1.  -0.5]
     """
-    return Tensor(np.fft.fftfreq(n, d), dtype or mstype.float32)
+    return Tensor(np.fft.fftfreq(*_spacing("fftfreq", n, d)), dtype or mstype.float32)
 
 
 def rfftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
@@ -370,7 +378,7 @@ def rfftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
         >>> print(ops.rfftfreq(4, d=0.5))
         [0.  0.5 1. ]
     """
-    return Tensor(np.fft.rfftfreq(n, d), dtype or mstype.float32)
+    return Tensor(np.fft.rfftfreq(*_spacing("rfftfreq", n, d)), dtype or mstype.float32)
 
 
 def fftshift(input: Tensor, dim: Any = None) -> Tensor:

@@ -27,7 +27,7 @@ from mindspore.prims.arrays import TENSOR_INDEX, Fill, GetItem, SetItem
 from mindspore.prims.broadcasting import BroadcastTo, ReduceSum, Reshape
 from mindspore.prims.creation import Range
 from mindspore.prims.inplace import update
-from mindspore.prims.requirements import Within, demand
+from mindspore.prims.requirements import Within, demand, demand_index_below
 from mindspore.prims.setting_types import setting_types
 from mindspore.prims.state import kept_by
 
@@ -654,6 +654,7 @@ def _segment_reduce(op: str, x: Tensor, segment_ids: Tensor, num_segments: Any, 
         raise ValueError(
             f"For '{op}', the shape of 'segment_ids' must start that of 'x', but got {segment_ids.shape} and {x.shape}."
         )
+    demand_index_below(op, "segment_ids", segment_ids, count)
     start = Fill()(x.dtype, (count + 1, *x.shape[segment_ids.ndim :]), empty)
     outside = ew.Less()(segment_ids, 0)
     index = Reshape()(ew.Select()(outside, count, segment_ids), (*segment_ids.shape, 1))

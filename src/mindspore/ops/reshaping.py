@@ -265,7 +265,7 @@ def squeeze(input: Tensor, axis: Any = None) -> Tensor:
     require_tensor("squeeze", "input", input)
     if axis is None:
         return arr.Squeeze(())(input)
-    axes = normal_axes("squeeze", axis, input.ndim) if axis != () else ()
+    axes = normal_axes("squeeze", axis, input.ndim) if not isinstance(axis, tuple) or axis else ()
     drop = tuple(a for a in axes if input.shape[a] == 1)
     return Reshape()(input, tuple(n for d, n in enumerate(input.shape) if d not in drop))
 
@@ -419,7 +419,7 @@ def flip(input: Tensor, dims: Any) -> Tensor:
          [2 1]]
     """
     require_tensor("flip", "input", input)
-    axes = normal_axes("flip", dims, input.ndim, "dims") if dims != () else ()
+    axes = normal_axes("flip", dims, input.ndim, "dims") if not isinstance(dims, tuple) or dims else ()
     spec = tuple(slice(None, None, -1) if a in axes else slice(None) for a in range(input.ndim))
     return arr.GetItem(spec)(input)
 

@@ -112,8 +112,9 @@ def topk(
     if largest:
         found, index = TopK(sorted)(x, k)
     elif x.dtype.kind == "f":
-        found, index = TopK(sorted)(-x, k)
-        found = -found
+        # NaN is the largest there is; as -x it would be among the smallest
+        _, index = TopK(sorted)(ew.Select()(ew.IsNan()(x), float("-inf"), -x), k)
+        found = GatherD()(x, -1, index) if x.ndim else x
     else:
         if k > x.shape[-1]:
             raise ValueError(f"For 'topk', 'k' must be at most {x.shape[-1]}, but got {k}.")
@@ -269,7 +270,7 @@ def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Any = None, append: Any
     parts = [p for p in (prepend, x, append) if p is not None]
     x = Concat(at)(parts) if len(parts) > 1 else x
     lead = (slice(None),) * at
-    for _ in range(checks.integer("diff", "n", n, 0)):
+    for _ in range(min(checks.integer("diff", "n", n, 0), x.shape[at])):  # then none are left
         a, b = x[(*lead, slice(1, None))], x[(*lead, slice(0, -1))]
         x = ew.NotEqual()(a, b) if x.dtype is mstype.bool_ else a - b
     return x

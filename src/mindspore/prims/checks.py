@@ -99,11 +99,18 @@ def same_shape(op: str, name: str, shape: tuple[int, ...], other: str, expected:
         raise ValueError(f"For '{op}', '{name}' must have the shape of '{other}', but got {tuple(shape)} and {tuple(expected)}.")
 
 
-def axis(op: str, value: Any, ndim: int, name: str = "axis") -> int:
-    """One axis, made non-negative."""
+def _int_of(op: str, name: str, value: Any) -> int:
+    """An int, or what stands for one: a number of NumPy, a tensor of one integer (which says itself if it is no such)."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise _not_an_int(op, name, value)
-    value = value.__index__()
+    if isinstance(value, np.ndarray) and (value.ndim or value.dtype.kind not in "iu"):
+        raise _not_an_int(op, name, value)
+    return value.__index__()
+
+
+def axis(op: str, value: Any, ndim: int, name: str = "axis") -> int:
+    """One axis, made non-negative."""
+    value = _int_of(op, name, value)
     rank = max(ndim, 1)
     if not -rank <= value < rank:
         raise ValueError(f"For '{op}', '{name}' must be in range [{-rank}, {rank}), but got {value}.")
@@ -132,16 +139,13 @@ def shape(op: str, value: Any, name: str = "shape") -> tuple[int, ...]:
         value = (value,)
     if not isinstance(value, (tuple, list)):
         raise TypeError(f"For '{op}', '{name}' must be an int or a tuple of ints, but got {describe(value)}.")
-    out = []
-    for v in value:
-        if isinstance(v, bool) or not hasattr(v, "__index__"):
-            raise _not_an_int(op, name, v)
-        out.append(v.__index__())
-    return tuple(out)
+    return tuple(_int_of(op, name, v) for v in value)
 
 
 def one_of(op: str, name: str, value: Any, allowed: tuple) -> Any:
     """A setting that must be one of a few values."""
+    if isinstance(value, (TensorBase, np.ndarray)):
+        raise TypeError(f"For '{op}', '{name}' must be one of {allowed}, but got {describe(value)}.")
     if value not in allowed:
         raise ValueError(f"For '{op}', '{name}' must be one of {allowed}, but got {value!r}.")
     return value
@@ -149,9 +153,7 @@ def one_of(op: str, name: str, value: Any, allowed: tuple) -> Any:
 
 def integer(op: str, name: str, value: Any, low: int | None = None) -> int:
     """An int setting, perhaps with a lower bound."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise _not_an_int(op, name, value)
-    value = value.__index__()
+    value = _int_of(op, name, value)
     if low is not None and value < low:
         raise ValueError(f"For '{op}', '{name}' must be at least {low}, but got {value}.")
     return value

@@ -96,7 +96,9 @@ class _Triangle(Primitive):
         return AbstractTensor(x.dtype, x.shape)
 
     def eval(self, xp: Namespace, x: Array) -> Any:
-        return getattr(xp, self.function)(x, self.diagonal).astype(x.dtype)
+        rows, columns = x.shape[-2:]
+        diagonal = max(-rows, min(self.diagonal, columns))  # one beyond them all may be too large for NumPy
+        return getattr(xp, self.function)(x, diagonal).astype(x.dtype)
 
     def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return (type(self)(self.diagonal)(dout),)

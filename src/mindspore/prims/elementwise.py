@@ -209,10 +209,19 @@ class Div(_Division):
         return super().prepare(args)
 
 
+def _quotient(xp: Namespace, x: Array, y: Array) -> Any:
+    """Of integers, rounded down; 0 for a division by 0, which XLA leaves to the processor."""
+    if xp is np:
+        return xp.floor_divide(x, y)
+    nothing = y == 0
+    found = xp.floor_divide(x, xp.where(nothing, xp.ones_like(y), y))
+    return xp.where(nothing, xp.zeros_like(found), found)
+
+
 def _floordiv(xp: Namespace, x: Array, y: Array) -> Any:
     with np.errstate(divide="ignore", invalid="ignore"):
         if x.dtype.kind in "bui":
-            return _cast_like(xp, xp.floor_divide(x, y), x)
+            return _cast_like(xp, _quotient(xp, x, y), x)
         # in float64: a quotient rounded up to an integer would be one too many
         return xp.floor(x.astype(np.float64) / y.astype(np.float64)).astype(x.dtype)
 
@@ -225,7 +234,7 @@ def _floormod(xp: Namespace, x: Array, y: Array) -> Any:
 def _truncdiv(xp: Namespace, x: Array, y: Array) -> Any:
     with np.errstate(divide="ignore", invalid="ignore"):
         if x.dtype.kind in "ui":
-            quotient = xp.abs(x) // xp.abs(y)
+            quotient = _quotient(xp, xp.abs(x), xp.abs(y))
             return _cast_like(xp, xp.where((x < 0) != (y < 0), -quotient, quotient), x)
         return xp.trunc(x / y)
 
@@ -291,11 +300,16 @@ DivNoNan: Any = binary(
 
 def _power(xp: Any, x: Any, y: Any) -> Any:
     with np.errstate(all="ignore"):
-        if x.dtype.kind in "ui" and xp is np:
-            return (
-                np.power(x, np.maximum(y, np.zeros_like(y))) if (y >= 0).all() else np.power(x.astype(np.float64), y).astype(x.dtype)
-            )
-        return xp.power(x, y)
+        return _integer_power(xp, x, y) if x.dtype.kind in "ui" else xp.power(x, y)
+
+
+def _integer_power(xp: Any, x: Any, y: Any) -> Any:
+    """Exact but for what does not fit the type; of a power with a negative exponent nothing is left, unless x is 1 or -1."""
+    power = xp.power(x, xp.maximum(y, xp.zeros_like(y)))
+    if y.dtype.kind == "u":
+        return power
+    of_unit = xp.where(y % 2 == 0, xp.ones_like(x), x)
+    return xp.where(y < 0, xp.where(xp.abs(x) == 1, of_unit, xp.zeros_like(x)), power)
 
 
 def _power_bprop(x: TensorBase, y: TensorBase, out: TensorBase, d: TensorBase) -> tuple:

@@ -149,6 +149,15 @@ def demand_at_least(op: str, name: str, values: Any, low: float) -> None:
     demand(values, Within(low, np.inf), functools.partial(_bad_value, op, name, f"at least {low:g}"))
 
 
+def demand_index_below(op: str, name: str, values: TensorBase, size: int) -> None:
+    """Numbers of places, of which negative ones stand for none."""
+    demand(values, Within(np.iinfo(np.int64).min, size - 1), functools.partial(_bad_place, op, name, size))
+
+
+def _bad_place(op: str, name: str, size: int, value: float) -> BaseException:
+    return checks.OutOfRangeError(f"For '{op}', every '{name}' must be less than {size}, but got {int(value)}.")
+
+
 def _bad_value(op: str, name: str, allowed: str, value: float) -> BaseException:
     return ValueError(f"For '{op}', every '{name}' must be {allowed}, but got {value:g}.")
 

@@ -153,7 +153,7 @@ class _RunningExtremum(Primitive):
             return xp.asarray(x), xp.zeros(x.shape, self.index_dtype.np)
         extreme = self.accumulate(xp, x, self.ufunc)
         place = xp.reshape(xp.arange(x.shape[self.axis]), (-1,) + (1,) * (x.ndim - 1 - self.axis % x.ndim))
-        same = x == extreme if x.dtype.kind != "f" else (x == extreme) | xp.isnan(x)  # NaN is the extreme from there on
+        same = x == extreme if x.dtype.kind in "ui" else (x == extreme) | xp.isnan(x)  # NaN is the extreme from there on
         hit = xp.where(same, place, xp.zeros_like(place))
         return extreme, self.accumulate(xp, hit, "maximum").astype(self.index_dtype.np)
 

@@ -25,8 +25,14 @@ def _pair(x: AbstractTensor, shape: tuple[int, ...], index: mstype.DType = mstyp
     return AbstractTuple((AbstractTensor(x.dtype, shape), AbstractTensor(index, shape)))
 
 
+def _orderable(xp: Any, x: Any) -> Any:
+    """Elements that NumPy can put in order: among bfloat16 numbers it has no place for NaN, and what lies around one stays unsorted."""
+    return x.astype(np.float32) if xp is np and x.dtype.name == "bfloat16" else x
+
+
 def _stable_order(xp: Any, x: Any, axis: int, descending: bool) -> Any:
     """Indices that sort along an axis; equal elements keep their order."""
+    x = _orderable(xp, x)
     if not descending:
         return np.argsort(x, axis, kind="stable") if xp is np else xp.argsort(x, axis, stable=True)
     if xp is not np:
@@ -105,10 +111,12 @@ class TopK(Primitive):
         if x.ndim == 0:
             return xp.asarray(x), xp.zeros((), np.int32)
         if xp is not np:
+            if x.dtype.kind not in "ui":  # XLA's order would have NaN with a sign bit below all numbers
+                x = xp.where(xp.isnan(x), xp.asarray(np.nan, x.dtype), x)
             found, places = require("jax.lax", "xla", "this operation").top_k(x, k)
             return (found, places) if self.sorted else self._as_they_stand(xp, x, places)
         if 0 < 4 * k < x.shape[-1] and (x.dtype.kind in "ui" or not np.isnan(x).any()):
-            candidates = _largest_unordered(x, k)
+            candidates = _largest_unordered(_orderable(xp, x), k)
         else:
             candidates = np.broadcast_to(np.arange(x.shape[-1]), x.shape)
         found = np.take_along_axis(x, candidates, -1)
@@ -221,6 +229,7 @@ class SearchSorted(Primitive):
 
     def eval(self, xp: Namespace, sequence: Array, x: Array) -> Any:
         side: Any = "right" if self.right else "left"
+        sequence, x = _orderable(xp, sequence), _orderable(xp, x)
         if sequence.ndim == 1:
             return xp.asarray(xp.searchsorted(sequence, x, side=side)).astype(self.dtype.np)
         rows, sought = sequence.reshape(-1, sequence.shape[-1]), x.reshape(-1, x.shape[-1])

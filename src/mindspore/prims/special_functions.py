@@ -60,7 +60,17 @@ Digamma: Any = unary("Digamma", _special("digamma"), lambda x, out, d: d * triga
         >>> ops.Digamma()(Tensor([1.0, 2.0])).shape
         (2,)
     """)
-Zeta: Any = binary("Zeta", _special("zeta"), lambda x, q, out, d: (zeros_like(d), d * -x * Zeta()(x + 1, q)), "f",
+def _zeta(xp: Namespace, x: Array, q: Array) -> Any:
+    """The sum of 1 / (q + n)**x; where a term divides by zero it is infinite, and nothing is left for an infinite q."""
+    found = _special("zeta")(xp, x, q)
+    with np.errstate(invalid="ignore"):
+        convergent = x > 1
+        found = xp.where(convergent & (q <= 0) & (q == xp.floor(q)), np.inf, found)
+        found = xp.where(convergent & (q == np.inf), 0, found)
+    return xp.where(x >= 1, found, np.nan).astype(x.dtype)  # NaN is no exponent either
+
+
+Zeta: Any = binary("Zeta", _zeta, lambda x, q, out, d: (zeros_like(d), d * -x * Zeta()(x + 1, q)), "f",
     doc="""The Hurwitz zeta function.
 
     Examples:
