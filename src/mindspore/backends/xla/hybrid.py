@@ -16,7 +16,8 @@ import dataclasses
 import functools
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ from mindspore.compiler.hybrid.program import (
     walk,
 )
 
-_ROUNDS = 5  # in which each schedule is timed
+_ROUNDS, _CALLS = 5, 5  # in which each schedule is timed, and calls in a row
 _DIVISIONS = ("floordiv", "floormod", "div")
 _MOST_ELEMENTS = 2**31 - 1  # offsets have 32 bits
 _MOST_FOR_ONE_BLOCK = 100_000  # operations; the host is quicker with more
@@ -524,24 +525,28 @@ class Tuned:
 
     @functools.cached_property
     def function(self) -> Callable[..., tuple]:
-        times = dict(self.measured())
-        self.tried.update(times)
-        return compiled(self.program, min(times, key=times.__getitem__))
+        device = require("jax", "xla", "kernels of a GPU").config.jax_default_device
+        with ThreadPoolExecutor(1) as other:  # this thread may be tracing the graph around, into which measurements do not belong
+            self.tried.update(other.submit(self.measured, device).result())
+        return compiled(self.program, min(self.tried, key=self.tried.__getitem__))
 
-    def measured(self) -> Iterator[tuple[Schedule, float]]:
-        """Each schedule's time on arrays of zeros; graphs are being traced around this, so it happens outside of the trace."""
+    def measured(self, device: Any) -> dict[Schedule, float]:
+        """Each schedule's time on arrays of zeros."""
         jax = require("jax", "xla", "kernels of a GPU")
-        with jax.ensure_compile_time_eval():
+        times = {}
+        with jax.default_device(device):
             arrays = [jax.numpy.zeros(a.shape, plain(Type(a.dtype))) for a in self.program.inputs]
             for schedule in schedules(self.program):
                 call = jax.jit(compiled(self.program, schedule))
                 jax.block_until_ready(call(*arrays))
-                best = math.inf
-                for _ in range(_ROUNDS):
-                    begun = time.perf_counter()
-                    jax.block_until_ready(call(*arrays))
-                    best = min(best, time.perf_counter() - begun)
-                yield schedule, best
+                times[schedule] = min(_seconds(jax, call, arrays) for _ in range(_ROUNDS))
+        return times
 
     def __call__(self, *arrays: Any) -> tuple:
         return self.function(*arrays)
+
+
+def _seconds(jax: Any, call: Callable[..., tuple], arrays: Sequence[Any]) -> float:
+    begun = time.perf_counter()
+    jax.block_until_ready([call(*arrays) for _ in range(_CALLS)])
+    return (time.perf_counter() - begun) / _CALLS
