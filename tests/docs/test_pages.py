@@ -17,7 +17,7 @@ import mindspore as ms
 import mindspore.dataset as ds
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted(p for top in ("docs", "src", "tests", "examples") for p in (ROOT / top).rglob("*.md"))]
 BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.M | re.S)
 
 

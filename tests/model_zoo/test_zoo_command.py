@@ -98,6 +98,13 @@ def test_folders_of_images_give_the_number_of_classes(capsys, tmp_path):
     (("summary", "lenet5", "--set", "width=3"), "has no option 'width'"),
     (("summary", "lenet5", "--set", "width"), "--set takes OPTION=NUMBER"),
     (("eval", "lenet5", "--data", "synthetic", "--weights", "none.ckpt"), "There is no file 'none.ckpt'"),
+    (("train", "lenet5", "--data", "synthetic", "--devices", "2", "--mode", "pynative"), "goes with --mode graph"),
+    (("train", "lenet5", "--data", "synthetic", "--out", __file__), "--out wants a folder"),
+    (("train", "gpt2", "--tiny", "--data", "/no/such/text"), "There is no data at '/no/such/text'"),
+    (("export", "lenet5", "--out", "no/such/folder/net"), "There is no folder 'no/such/folder'"),
+    (("summary", "gpt2", "--tiny", "--set", "heads=5"), "must be a multiple of its heads, but there are 5"),
+    (("summary", "gpt2", "--tiny", "--set", "depth=-1"), "'depth' must be a whole number, 0 or more, but got -1"),
+    (("summary", "gpt2", "--tiny", "--set", "depth=1.5"), "'depth' must be a whole number"),
 ])  # fmt: skip
 def test_mistakes_are_named(capsys, arguments, words):
     code, _, err = run(capsys, *arguments)

@@ -120,6 +120,8 @@ class RMSNorm(nn.Cell):
 def split_heads(x: Tensor, heads: int) -> Tensor:
     """(batch, length, heads · width) → (batch, heads, length, width)."""
     batch, length, width = x.shape
+    if not heads or width % heads:
+        raise ValueError(f"The width of attention, {width}, must be a multiple of its heads, but there are {heads}.")
     return x.reshape(batch, length, heads, width // heads).swapaxes(1, 2)
 
 

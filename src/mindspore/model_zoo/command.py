@@ -124,6 +124,10 @@ def _train(given: argparse.Namespace) -> None:
     entry = registry.entry(given.name)
     changed = {k: getattr(given, k) for k in ("epochs", "batch", "rate", "optimizer") if getattr(given, k) is not None}
     set_seed(given.seed)
+    if given.devices > 1 and given.mode == "pynative":
+        raise ValueError("--devices cuts a graph; it goes with --mode graph.")
+    if given.out and Path(given.out).exists() and not Path(given.out).is_dir():
+        raise ValueError(f"--out wants a folder, but '{given.out}' is a file.")
     net = _network(given)
     if given.devices > 1:
         mode = "auto_parallel" if given.parallel == "auto" else "semi_auto_parallel"
@@ -142,8 +146,10 @@ def _eval(given: argparse.Namespace) -> None:
 
 
 def _export(given: argparse.Namespace) -> None:
-    net = _network(given).set_train(False)
     target = given.out or given.name
+    if not Path(target).parent.is_dir():
+        raise ValueError(f"There is no folder '{Path(target).parent}' to write to.")
+    net = _network(given).set_train(False)
     export(net, *sample(net, given.batch), file_name=target, file_format=given.format)
     ending = f".{given.format.lower()}"
     print(f"wrote {target if target.endswith(ending) else target + ending}")

@@ -36,6 +36,14 @@ class Recipe:
     label_smoothing: float = 0.0
     clip: float = 0.0
 
+    def __str__(self) -> str:
+        falling = {"steps": f"× {self.decay:g} after {', '.join(f'{m:.0%}' for m in self.milestones)}"}.get(self.schedule, self.schedule)
+        said = [f"{self.epochs} epochs in batches of {self.batch}", f"{self.optimizer} with a rate of {self.rate:g} ({falling})"]
+        extras = {
+            "warm-up": self.warmup, "weight decay": self.weight_decay, "label smoothing": self.label_smoothing, "clipped at": self.clip,
+        }  # fmt: skip
+        return ", ".join([*said, *(f"{name} {value:g}" for name, value in extras.items() if value)])
+
     def rates(self, steps: int) -> list[float]:
         """The learning rate of each step."""
         return [self.rate * self._factor(step, steps) for step in range(steps)]

@@ -135,4 +135,8 @@ def create(name: str, *, tiny: bool = False, **options: Any) -> Cell:
         value = options.get(option, 1)
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise ValueError(f"For '{name}', '{option}' must be a positive int, but got {value!r}.")
+    for option, value in options.items():
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if isinstance(allowed[option], int) and number and (value < 0 or value != int(value)):
+            raise ValueError(f"For '{name}', '{option}' must be a whole number, 0 or more, but got {value!r}.")
     return found.build(**{**(found.tiny if tiny else {}), **options})

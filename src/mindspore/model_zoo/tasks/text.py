@@ -55,6 +55,7 @@ class Tokens(Task):
 
     def data(self, place: str, net: Cell, batch: int, training: bool, limit: int = 0) -> Any:
         if place != SYNTHETIC:
+            self.folder(place)
             _check_vocabulary(net)
         columns = self.rows(place, net, training, limit or 2048)
         names = [f"column{i}" for i in range(len(columns))]
@@ -301,8 +302,8 @@ def _check_vocabulary(net: Cell) -> None:
 
 def _bytes_of(net: Cell, file: str) -> bytes:
     """A text to predict something about."""
-    _check_vocabulary(net)
     text = existing(file).read_bytes()
+    _check_vocabulary(net)
     if not text.strip():
         raise ValueError(f"'{file}' is empty.")
     return text
