@@ -237,3 +237,29 @@ def test_ctc_alignments_are_the_forward_variables():
         np.testing.assert_allclose(alignments.asnumpy(), expected, rtol=1e-4)
         ends = [np.logaddexp(*expected[n, lengths[n] - 1, 2 * sizes[n] - 1 : 2 * sizes[n] + 1]) for n in range(2)]
         np.testing.assert_allclose(losses.asnumpy(), -np.array(ends), rtol=1e-4)
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_labels_to_ignore_may_appear_in_any_call(reduction):
+    """A call without labels to ignore, one with some, and a graph whose labels change from call to call agree with the formula."""
+    logits = RNG.normal(size=(6, 5)).astype(np.float32)
+    labels = ms.Parameter(Tensor(np.zeros(6, np.int32)), name="labels", requires_grad=False)
+    log_p = sp.log_softmax(logits.astype(np.float64), 1)
+
+    def loss(x):
+        return ops.cross_entropy(x, labels, ignore_index=3, reduction=reduction)
+
+    compiled = ms.jit(ms.value_and_grad(lambda x: loss(x).sum()))
+    for given in ([0, 1, 2, 4, 0, 1], [0, 3, 2, 3, 0, 1], [4, 4, 4, 4, 4, 4]):
+        counts = np.array(given) != 3
+        factor = counts / (counts.sum() if reduction == "mean" else 1)
+        terms = -log_p[np.arange(6), given] * factor
+        expected = terms if reduction == "none" else terms.sum()
+        slope = (np.exp(log_p) - np.eye(5)[given]) * factor[:, None]
+        labels.set_data(Tensor(np.array(given, np.int32)))
+        with ms.context.local_context(mode=ms.PYNATIVE_MODE):
+            np.testing.assert_allclose(loss(Tensor(logits)).asnumpy(), expected, rtol=1e-5, atol=1e-6)
+            eager = ms.value_and_grad(lambda x: loss(x).sum())(Tensor(logits))
+        for value, grad in (eager, compiled(Tensor(logits))):
+            np.testing.assert_allclose(value.asnumpy(), terms.sum(), rtol=1e-5)
+            np.testing.assert_allclose(grad.asnumpy(), slope, atol=1e-6)

@@ -24,6 +24,7 @@ from mindspore.prims import checks
 from mindspore.prims import elementwise as _ew
 from mindspore.prims import loss as _loss
 from mindspore.prims.activation import LogSoftmax
+from mindspore.prims.active import ACTIVE
 from mindspore.prims.arrays import TENSOR_INDEX, ExpandDims, GetItem
 from mindspore.prims.broadcasting import ReduceSum, Reshape
 from mindspore.prims.creation import Eye
@@ -32,6 +33,7 @@ from mindspore.prims.reduction import ReduceMean
 from mindspore.prims.requirements import demand_labels
 from mindspore.prims.setting_types import setting_types
 from mindspore.prims.values import from_array
+from mindspore.runtime import devices
 
 __all__ = [
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_embedding_loss",
@@ -192,6 +194,11 @@ def cross_entropy(
 
 def _plain_cross_entropy(x: Tensor, y: Tensor, ignore_index: int, reduction: str) -> Tensor:
     """Indices, no weights, no smoothing: the fused primitive."""
+    if _all_count(x, y, ignore_index):
+        rows = _loss.SparseCrossEntropy()(x, y)
+        if reduction == "mean":
+            return ReduceSum()(rows, ()) / float(y.size)
+        return ReduceSum()(rows, ()) if reduction == "sum" else rows
     keep = _ew.NotEqual()(y, ignore_index)
     rows = _loss.SparseCrossEntropy()(x, _ew.Select()(keep, y, _ew.zeros_like(y)))
     counted = cast(keep, x.dtype)
@@ -199,6 +206,15 @@ def _plain_cross_entropy(x: Tensor, y: Tensor, ignore_index: int, reduction: str
     if reduction == "mean":
         return ReduceSum()(losses, ()) / ReduceSum()(counted, ())
     return ReduceSum()(losses, ()) if reduction == "sum" else losses
+
+
+def _all_count(x: Tensor, y: Tensor, ignore_index: int) -> bool:
+    """Whether labels at hand (PyNative mode on the host) have none to be ignored: then there is nothing to mask and to count, and
+    results are the same to the last bit. A float32 counts that many rows exactly."""
+    labels = y._data
+    if ACTIVE.builder is not None or type(labels) is not np.ndarray or devices.deferring() is not None:
+        return False
+    return x.dtype is mstype.float32 and 0 < y.size < 1 << 24 and not (labels == ignore_index).any()
 
 
 def _class_row(x: Tensor, values: Tensor, axis: int) -> Any:
