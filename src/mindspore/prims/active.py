@@ -17,6 +17,7 @@ class _Active(threading.local):
     tapes: tuple = ()  # runtime.tape.Tape objects: eager primitive calls are recorded on them
     packing: tuple = ()  # what `saved_tensors_hooks` has tapes keep instead of tensors: how to pack and how to unpack
     steps: Any = None  # is called instead of outermost Cells in eager mode, while a replay ring is recorded
+    gather: Any = None  # is offered updates of Parameters, and takes those that it will carry out later (runtime.eager_updates)
     suspended: tuple = ()  # the tapes that `_no_grad` took away and `_enable_grad` gives back
 
 

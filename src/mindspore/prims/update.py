@@ -13,6 +13,7 @@ import numpy as np
 
 from mindspore.ir import AbstractTuple
 from mindspore.prims import checks
+from mindspore.prims.active import ACTIVE
 from mindspore.prims.factors import WHOLE, Factors, Labels, is_tensor, numbered
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import POINTS, Primitive
@@ -47,6 +48,9 @@ class Update(Primitive):
         super().__init__(type(self).__name__, **attrs)
 
     def __call__(self, *args: Any, **named: Any) -> Any:
+        gather = ACTIVE.gather
+        if gather is not None and not named and gather(self, args):
+            return None
         out = super().__call__(*args, **named)
         return out[0] if self.shown == 1 else out[: self.shown]
 

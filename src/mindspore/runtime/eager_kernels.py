@@ -10,8 +10,9 @@ on what ran before: the same call gives the same bits each time. Without oneDNN 
 
 from __future__ import annotations
 
+import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,11 +26,16 @@ from mindspore.prims.primitive import Primitive
 from mindspore.prims.values import TensorBase
 from mindspore.runtime import choose_backend, context
 from mindspore.runtime.device_kinds import NumpyDevice
-from mindspore.runtime.operation_graph import OperationGraph, forward_graph, gradient_graph
+from mindspore.runtime.operation_graph import OperationGraph, forward_graph, gradient_graph, updates_graph
 from mindspore.runtime.programs import Programs, tick
 
 #: multiplications (of other operations: elements) up to which threads cost more than they save
 _SERIAL = 1 << 19
+
+#: steps of an optimizer whose updates are made one by one before there is a kernel for all of them
+_PATIENCE = 8
+#: elements of all Parameters from which memory, and not the number of calls, is what an optimizer's step takes
+_MANY = 1 << 22
 
 _FLOAT = np.dtype(np.float32)
 
@@ -52,7 +58,7 @@ def forward(prim: Primitive, arrays: list[Any]) -> Callable[[list[Any]], Any] | 
     """A native kernel for `prim`, which is worth one somewhere (`native_from`), on arguments like these, or None."""
     if not _wanted(prim, arrays, prim.native_from):
         return None
-    key = (prim.cached_key(), *[(a.shape, a.dtype) if type(a) is np.ndarray else keys.exact(a) for a in arrays])
+    key = (prim.cached_key(), *_kinds(arrays))
     return _find(key, lambda backend: _ForwardKernel(backend, prim, arrays))
 
 
@@ -69,9 +75,24 @@ def gradient(prim: Primitive, args: tuple, out: Any, dout: Any, needed: tuple[bo
     if any(type(d) is not np.ndarray and d is not None for d in data):
         return None
     given = arrays + data
-    inputs = [(a.shape, a.dtype) if type(a) is np.ndarray else keys.exact(a) for a in given]
-    key = ("gradient", needed, prim.cached_key(), *inputs)
+    key = ("gradient", needed, prim.cached_key(), *_kinds(given))
     kernel = _find(key, lambda backend: _GradientKernel(backend, prim, given, len(arrays), many, needed))
+    return kernel(given) if kernel is not None else None
+
+
+def updates(calls: Sequence[tuple[Primitive, tuple]]) -> list[list[np.ndarray]] | None:
+    """What each of several updates of Parameters stores, by one kernel for all of them; None to have them made one by one.
+
+    Both ways give the same bits: the rules go element by element, in arithmetic that is rounded in one way only. So
+    there may be a kernel from the step on in which it pays.
+    """
+    given = [[a._data if isinstance(a, TensorBase) else a for a in args] for _, args in calls]
+    if sum(getattr(arrays[0], "size", _MANY) for arrays in given) >= _MANY:
+        return None
+    if not all(_wanted(prim, arrays, 1) for (prim, _), arrays in zip(calls, given)):
+        return None
+    key = ("updates", *[(prim.cached_key(), *_kinds(arrays)) for (prim, _), arrays in zip(calls, given)])
+    kernel = _find(key, lambda backend: _Updates(backend, [prim for prim, _ in calls], given))
     return kernel(given) if kernel is not None else None
 
 
@@ -94,6 +115,11 @@ def _wanted(prim: Primitive, arrays: list[Any], least: int) -> bool:
     if any(type(arrays[i]) is not np.ndarray for i in prim.varying):
         return False
     return all(type(a) is not np.ndarray or a.dtype is _FLOAT or a.dtype.kind in "iu" for a in arrays)
+
+
+def _kinds(arrays: list[Any]) -> list[Any]:
+    """What a kernel depends on: shapes and types of arrays, all else exactly."""
+    return [(a.shape, a.dtype) if type(a) is np.ndarray else keys.exact(a) for a in arrays]
 
 
 def _work(prim: Primitive, arrays: list[Any]) -> int:
@@ -169,6 +195,29 @@ class _GradientKernel(_Kernel):
         for i, array in zip(self.operation.results, self.run(arrays)):
             grads[i] = values.from_array(array)
         return tuple(grads)
+
+
+class _Updates:
+    """Several updates; one kernel from the step on in which it is worth its making."""
+
+    used = 0
+
+    def __init__(self, backend: Any, prims: list[Primitive], given: list[list[Any]]):
+        self.backend, self.prims = backend, prims
+        self.counts = [len(prim.writes) for prim in prims]
+        self.elements = sum(arrays[0].size for arrays in given)
+        self.turns = 0
+        self.kernel: _Kernel | None = None
+
+    def __call__(self, given: list[list[Any]]) -> list[list[np.ndarray]] | None:
+        if self.kernel is None:
+            self.turns += 1
+            if self.turns <= _PATIENCE:
+                return None
+            graph = updates_graph(self.prims, [_abstract(arrays) for arrays in given])
+            self.kernel = _Kernel(self.backend, graph, self.elements < _SERIAL)
+        results = iter(self.kernel.run([a for arrays in given for a in arrays]))
+        return [list(itertools.islice(results, count)) for count in self.counts]
 
 
 def _abstract(arrays: list[Any]) -> list[Any]:

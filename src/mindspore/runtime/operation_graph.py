@@ -48,6 +48,17 @@ def gradient_graph(
     return OperationGraph(finish(builder, nodes), inputs, given, count, True)
 
 
+def updates_graph(prims: Sequence[Primitive], arguments: Sequence[Sequence[Any]]) -> OperationGraph:
+    """Several operations that do not use each other's results, with `arguments` as in `forward_graph`."""
+    given = [a for each in arguments for a in each]
+    builder, symbols, inputs = _begin("updates", given)
+    left = iter(symbols)
+    nodes: list[Node] = []
+    for prim, each in zip(prims, arguments):
+        nodes += emit_forward(builder, prim, [next(left) for _ in each])[0]
+    return OperationGraph(finish(builder, nodes), inputs, tuple(range(len(nodes))), len(nodes), True)
+
+
 def emit_forward(builder: Builder, prim: Primitive, symbols: Sequence[Any]) -> tuple[list[Node], bool]:
     """Add an operation to a graph: the nodes of its results, and whether it has several."""
     with builder.active():

@@ -9,7 +9,7 @@ from mindspore._base import dtype as mstype
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn import checks as check
-from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
+from mindspore.nn.optim.optimizer import Optimizer, one_rule, opt_init_args_register
 from mindspore.prims import update as rules
 
 
@@ -42,6 +42,7 @@ class BiasCorrected(Optimizer):
         powers = (self.beta1_power.reshape(()), self.beta2_power.reshape(()))
         return (*powers, lr, self.beta1, self.beta2, self.eps)
 
+    @one_rule
     def update(self, index: int, parameter: Parameter, gradient: Tensor, lr: Any) -> None:
         self.opt(parameter, self.moment1[index], self.moment2[index], *self.numbers(lr), gradient)
 
@@ -103,6 +104,7 @@ class Adam(BiasCorrected):
         if use_amsgrad and (self.use_lazy or self.use_offload):
             raise ValueError("For 'Adam', 'use_amsgrad' cannot be used with 'use_lazy' or 'use_offload'.")
 
+    @one_rule
     def update(self, index: int, parameter: Parameter, gradient: Tensor, lr: Any) -> None:
         if not self.use_amsgrad:
             super().update(index, parameter, gradient, lr)
@@ -190,6 +192,7 @@ class AdamWeightDecay(Optimizer):
         self.moments2 = self.slots("adam_v")
         self.opt = rules.AdamWeightDecay()
 
+    @one_rule
     def update(self, index: int, parameter: Parameter, gradient: Tensor, lr: Any) -> None:
         numbers = (self.beta1.reshape(()), self.beta2.reshape(()), self.eps.reshape(()), self.decay_of(index))
         self.opt(parameter, self.moments1[index], self.moments2[index], lr, *numbers, gradient)

@@ -8,7 +8,7 @@ from mindspore._base import dtype as mstype
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn import checks as check
-from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
+from mindspore.nn.optim.optimizer import Optimizer, one_rule, opt_init_args_register
 from mindspore.prims.update import ApplyMomentum
 
 
@@ -42,6 +42,7 @@ class Momentum(Optimizer):
         self.moments = self.slots("moments")
         self.opt = ApplyMomentum(use_nesterov=use_nesterov)
 
+    @one_rule
     def update(self, index: int, parameter: Parameter, gradient: Tensor, lr: Any) -> None:
         self.opt(parameter, self.moments[index], lr, gradient, self.momentum)
 

@@ -21,6 +21,7 @@ from mindspore.nn.cell import Cell
 from mindspore.nn.containers import CellList
 from mindspore.nn.optim import groups, rates
 from mindspore.prims.state import AssignAdd
+from mindspore.runtime import eager_updates
 
 _TARGETS = ("CPU", "Ascend", "GPU")
 
@@ -53,6 +54,13 @@ def opt_init_args_register(fn: Callable) -> Callable:
         self.__dict__.update(kept)  # Cell.__init__ starts from an empty object
 
     return init
+
+
+def one_rule(update: Callable) -> Callable:
+    """Decorate an `update` that calls one rule of `prims/update.py`, made of IEEE arithmetic and square roots alone, and does not
+    use its result: those of all parameters may be carried out together."""
+    update.is_one_rule = True  # type: ignore[attr-defined]
+    return update
 
 
 class Optimizer(Cell):
@@ -201,10 +209,17 @@ class Optimizer(Cell):
         gradients = self.scale_grad(gradients)
         lr = self.get_lr()
         self.before_updates()
-        for i, (parameter, gradient) in enumerate(zip(self.parameters, gradients)):
-            self.update(i, parameter, gradient, lr[i] if self.is_group_lr else lr)
+        if getattr(type(self).update, "is_one_rule", False):
+            with eager_updates.together():
+                self._update_all(gradients, lr)
+        else:
+            self._update_all(gradients, lr)
         self.assignadd(self.global_step, self.global_step_increase_tensor)
         return (True,) * self.param_length
+
+    def _update_all(self, gradients: Any, lr: Any) -> None:
+        for i, (parameter, gradient) in enumerate(zip(self.parameters, gradients)):
+            self.update(i, parameter, gradient, lr[i] if self.is_group_lr else lr)
 
     def before_updates(self) -> None:
         """What happens once in a step, before the parameters are updated."""

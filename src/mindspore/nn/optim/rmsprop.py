@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mindspore.common.parameter import Parameter
 from mindspore.nn import checks as check
-from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
+from mindspore.nn.optim.optimizer import Optimizer, one_rule, opt_init_args_register
 from mindspore.prims.update import ApplyCenteredRMSProp, ApplyRMSProp
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ class RMSProp(Optimizer):
         self.moment = self.slots("moment")
         self.opt: Any = ApplyCenteredRMSProp(use_locking) if centered else ApplyRMSProp(use_locking)
 
+    @one_rule
     def update(self, index: int, parameter: Parameter, gradient: Tensor, lr: Any) -> None:
         numbers = (self.decay, self.momentum, self.epsilon)
         if self.centered:

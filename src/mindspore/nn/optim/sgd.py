@@ -8,7 +8,7 @@ from mindspore._base import dtype as mstype
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn import checks as check
-from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
+from mindspore.nn.optim.optimizer import Optimizer, one_rule, opt_init_args_register
 from mindspore.prims import update as rules
 
 
@@ -58,6 +58,7 @@ class SGD(Optimizer):
         self.stat = self.slots("stat", "ones")
         self.opt = rules.SGD(dampening, 0.0, nesterov)
 
+    @one_rule
     def update(self, index: int, parameter: Parameter, gradient: Tensor, lr: Any) -> None:
         self.opt(parameter, gradient, lr, self.accum[index], self.momentum, self.stat[index])
 
