@@ -19,6 +19,8 @@ _MODELS = (".mindir", ".onnx")
 _WARM = ((1, False), (64, True), (16, False), (2, False), (4, False), (8, False), (32, True), (32, False), (128, True), (256, True),
          (16, True), (12, False), (24, False), (48, True), (96, True), (192, True))  # fmt: skip
 
+_WARM_ON_GPU = ((1, False), (64, True), (8, False), (256, True), (128, True), (1024, True), (512, True))
+
 
 def locations(path: str) -> list[Location]:
     """What a path holds; ValueError if nothing can be served."""
@@ -67,9 +69,10 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument(
         "--weights",
         default="float32",
-        choices=("float32", "int8", "int4"),
-        help="how a language model's matrices are held (default %(default)s)",
+        choices=("float32", "int8", "int4", "bfloat16"),
+        help="how a language model's matrices are held (default %(default)s); bfloat16 is for a GPU",
     )
+    serve.add_argument("--device", default="CPU", choices=("CPU", "GPU"), help="where a language model runs (default %(default)s)")
     serve.add_argument("--tensor-parallel", type=int, default=1, help="processes that share every layer of a language model")
     serve.add_argument(
         "--pipeline-parallel", type=int, default=1, help="stages that share the layers; each has as many processes as --tensor-parallel"
@@ -156,13 +159,21 @@ def is_language_model(path: str) -> bool:
 
 
 def _add_language_model(host: Host, options: argparse.Namespace) -> None:
+    import mindspore as ms
     from mindspore_serving.llm.encoder_weights import is_encoder
     from mindspore_serving.llm.engine import Limits
     from mindspore_serving.llm.language_model import LanguageModel, TextEncoder
 
+    on_gpu = options.device == "GPU"
+    if on_gpu != (options.weights == "bfloat16"):
+        raise ValueError("--device GPU and --weights bfloat16 go together")
     if is_encoder(options.path):
+        if on_gpu:
+            raise ValueError("models that only make embeddings run on --device CPU")
         host.add_encoder(TextEncoder(os.path.realpath(options.path), kind=options.weights, waiting=min(options.max_waiting, 10000)))
         return
+    if on_gpu:
+        ms.set_context(device_target="GPU")
     limits = Limits(
         cache_megabytes=options.cache_mb,
         waiting=min(options.max_waiting, 10000),
@@ -172,7 +183,9 @@ def _add_language_model(host: Host, options: argparse.Namespace) -> None:
         parts=_positive("--tensor-parallel", options.tensor_parallel),
         stages=_positive("--pipeline-parallel", options.pipeline_parallel),
         seconds=options.max_seconds,
-        warm=_WARM,
+        warm=_WARM_ON_GPU if on_gpu else _WARM,
+        sequences=256 if on_gpu else Limits.sequences,
+        tokens_per_step=1024 if on_gpu else Limits.tokens_per_step,
     )
     host.add_language_model(LanguageModel(os.path.realpath(options.path), limits=limits, adapters=_adapters(options.adapter)))
 
