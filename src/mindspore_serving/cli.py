@@ -19,7 +19,7 @@ _MODELS = (".mindir", ".onnx")
 _WARM = ((1, False), (64, True), (16, False), (2, False), (4, False), (8, False), (32, True), (32, False), (128, True), (256, True),
          (16, True), (12, False), (24, False), (48, True), (96, True), (192, True))  # fmt: skip
 
-_WARM_ON_GPU = ((1, False), (64, True), (8, False), (256, True), (128, True), (1024, True), (512, True))
+_WARM_ON_GPU = ((1, False), (64, True), (256, True), (1024, True))
 
 
 def locations(path: str) -> list[Location]:

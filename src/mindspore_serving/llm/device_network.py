@@ -28,8 +28,8 @@ from mindspore_serving.llm.decoder import Decoder, PackedLinear, RowsNorm
 from mindspore_serving.llm.network import Part, tables_of
 from mindspore_serving.llm.sampling import Choice, Scores
 
-#: rows of a step: up to 64 take about as long as one, behind that the next power of two
-SIZES = (1, 8, 64)
+#: rows of a step, few sizes because each takes long to compile; behind the last the next power of two
+SIZES = (1, 64, 256, 1024)
 #: columns of a step's integers before the pages
 _TOKEN, _FOLLOWS, _PLACE, _ADAPTER, _FIRST_PAGE = range(5)
 
