@@ -40,7 +40,7 @@ from mindspore_serving.llm.cache import BLOCK, OutOfPages, PageTable, pages_for
 from mindspore_serving.llm.checkpoint import Array, Shape, Weights, load, read_shape
 from mindspore_serving.llm.cut import check
 from mindspore_serving.llm.network import Network, Part
-from mindspore_serving.llm.sampling import Choice, Draw, Sampling, Scores, choose, draw_of
+from mindspore_serving.llm.sampling import Choice, Draw, Sampling, Scores, choose, draw_of, needs_scores_alone
 from mindspore_serving.llm.speculation import Draft, Lookup, NoDraft
 
 #: pages whose memory is there before they are needed, and how many of them are asked for at once
@@ -134,17 +134,17 @@ class Sequence:
         """Whether the next token can be computed now: what comes before it is known, or the device knows it."""
         if not self.coming:
             return True
-        return (
-            self.constraint is None
-            and not self.embeds
-            and self.draw is not None
-            and len(self.made) + 1 < self.sampling.max_tokens
-        )
+        return self.is_free and len(self.made) + 1 < self.sampling.max_tokens
 
     @property
-    def draw(self) -> Draw | None:
-        """How a device chooses the next token to compute, if it can."""
-        return None if self.constraint is not None else draw_of(self.sampling, len(self.made) + self.coming)
+    def is_free(self) -> bool:
+        """Whether a device can choose its tokens."""
+        return self.constraint is None and not self.embeds and needs_scores_alone(self.sampling)
+
+    @property
+    def draw(self) -> Draw:
+        """How the next token to compute is chosen."""
+        return draw_of(self.sampling, len(self.made) + self.coming)
 
     @property
     def left(self) -> int:
@@ -566,6 +566,6 @@ def _part(entry: Planned, chooses: bool) -> Part:
         entry.wanted,
         sequence.embeds,
         sequence.adapter,
-        sequence.draw if chooses and entry.wanted and not sequence.embeds else None,
+        sequence.draw if chooses and entry.wanted and sequence.is_free else None,
         sequence.row if last > len(sequence.tokens) else -1,
     )

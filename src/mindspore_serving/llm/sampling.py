@@ -54,10 +54,13 @@ class Draw:
     number: float  # in [0, 1)
 
 
-def draw_of(sampling: Sampling, position: int) -> Draw | None:
-    """For the token number `position`; None if more than scores is needed, or more than a token and its probability is wanted."""
-    if sampling.logprobs or _changes(sampling, True):
-        return None
+def needs_scores_alone(sampling: Sampling) -> bool:
+    """Whether a token's own scores are enough to choose it, and it and its probability are all that is wanted."""
+    return not sampling.logprobs and not _changes(sampling, True)
+
+
+def draw_of(sampling: Sampling, position: int) -> Draw:
+    """For the token number `position`."""
     if sampling.temperature < 1e-5:
         return Draw(0.0, 0, 1.0, 0.0, 0.0)
     return Draw(
