@@ -179,3 +179,66 @@ def test_bayesian_layers(layer, shape, expected):
     assert float(net.compute_kl_loss().asnumpy()) > 0
     grads = ms.grad(loss, None, tuple(net.trainable_params()))(x, target)
     assert all(np.isfinite(g.asnumpy()).all() for g in grads)
+
+
+class _Scaled(B.Bijector):
+    """A user's bijector, with its parameter noted."""
+
+    def __init__(self, scale, dtype=None):
+        super().__init__(name="Scaled", dtype=dtype, param={"param_dict": {"scale": scale}})
+        self._scale = self._add_parameter(scale, "scale")
+
+    def _forward(self, x):
+        x = self._check_value_dtype(x)
+        return x * self.cast_param_by_value(x, self._scale)
+
+
+class _Shifted(D.Distribution):
+    """A user's distribution, uniform on an interval, with its parameters noted."""
+
+    def __init__(self, low=None, high=None):
+        super().__init__(3, ms.float32, "Shifted", param={"param_dict": {"low": low, "high": high}})
+        self._low = self._add_parameter(low, "low")
+        self._high = self._add_parameter(high, "high")
+
+    def _prob(self, value, low=None, high=None):
+        value = self._check_value(value, "value")
+        low, high = self._check_param_type(low, high)
+        return ms.ops.ones_like(value) / (high - low)
+
+    def _mean(self, low=None, high=None):
+        low, high = self._check_param_type(low, high)
+        return (low + high) / 2
+
+    def _sample(self, shape=(), low=None, high=None):
+        low, high = self._check_param_type(low, high)
+        return low + (high - low) * self.uniform(tuple(shape) + low.shape)
+
+
+def test_a_bijector_of_the_user_notes_its_parameters():
+    layer = _Scaled(np.array([2.0, 3.0], np.float32))
+    assert (layer.batch_shape, layer.is_scalar_batch, layer.parameter_names) == ((2,), False, ("scale",))
+    for kind in (ms.float16, ms.float32):
+        out = in_both_modes(lambda: layer("forward", Tensor([1.0, 2.0], kind)))
+        assert str(out.dtype) == str(ms.dtype.dtype_to_nptype(kind).__name__)
+        np.testing.assert_array_equal(out, [2, 6])
+    for bad in (Tensor([1, 2], ms.int32), 1.0, None):
+        with pytest.raises(TypeError, match="value"):
+            layer.forward(bad)
+    with pytest.raises(TypeError, match="Float32"):
+        _Scaled(np.float32(2.0), ms.float32).forward(Tensor([1.0], ms.float16))
+    for bad in (None, True, 2):
+        with pytest.raises(TypeError, match="scale"):
+            _Scaled(bad)
+
+
+def test_a_distribution_of_the_user_notes_its_parameters():
+    d = _Shifted(1.0, np.array([2.0, 3.0], np.float32))
+    assert (d.batch_shape, d.parameter_names) == ((2,), ("low", "high"))
+    np.testing.assert_allclose(in_both_modes(lambda: d("log_prob", Tensor([1.5, 1.5]))), -np.log([1, 2]))
+    np.testing.assert_allclose(d.mean().asnumpy(), [1.5, 2])
+    np.testing.assert_allclose(d.mean(Tensor(0.0), Tensor([4.0])).asnumpy(), [2])
+    drawn = d.sample((500,)).asnumpy()
+    assert drawn.shape == (500, 2) and drawn.min() >= 1 and (drawn.max(0) <= [2, 3]).all() and drawn[:, 1].max() > 2.5
+    with pytest.raises(TypeError, match="low"):
+        _Shifted().mean()

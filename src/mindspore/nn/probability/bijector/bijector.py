@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from mindspore import ops
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
+from mindspore.prims import checks
 from mindspore.prims.values import TensorBase
 
 __all__ = ["Bijector", "Exp", "GumbelCDF", "Invert", "PowerTransform", "ScalarAffine", "Softplus"]
@@ -38,6 +41,48 @@ class Bijector(Cell):
         self.is_constant_jacobian, self.is_injective = is_constant_jacobian, is_injective
         self.name, self.dtype = name or type(self).__name__, dtype
         self.parameters = {k: v for k, v in (param or {}).items() if k not in ("self", "__class__")}
+        self.parameter_names: tuple[str, ...] = ()
+        self.default_parameters: tuple = ()
+        self.common_dtype = None
+
+    @property
+    def batch_shape(self) -> tuple[int, ...] | None:
+        """The shape of the parameters in `param["param_dict"]` together; None if there are none, or one is not given."""
+        given = self.parameters.get("param_dict")
+        if given is None or any(value is None for value in given.values()):
+            return None
+        return checks.broadcast(self.name, *(np.shape(value) for value in given.values()))
+
+    @property
+    def is_scalar_batch(self) -> bool:
+        """Whether the parameters in `param["param_dict"]` are plain numbers."""
+        given = self.parameters.get("param_dict")
+        return given is not None and all(isinstance(value, (int, float, type(None))) for value in given.values())
+
+    # -- what subclasses call -------------------------------------------------------------------------------------
+    def _add_parameter(self, value: Any, name: str) -> Any:
+        """Note a parameter and give it as a tensor. All have the bijector's type, or one float type if it has none."""
+        if value is None or isinstance(value, bool):
+            raise TypeError(f"For '{self.name}', '{name}' must be a number or a Tensor, but got {value!r}.")
+        tensor = value if isinstance(value, TensorBase) else Tensor(value)
+        expected = self.dtype or self.common_dtype
+        if tensor.dtype.kind != "f" or expected not in (None, tensor.dtype):
+            raise TypeError(f"For '{self.name}', '{name}' must have type {expected or 'float'}, but got {tensor.dtype}.")
+        self.common_dtype = tensor.dtype
+        self.parameter_names = (*self.parameter_names, name)
+        self.default_parameters = (*self.default_parameters, tensor)
+        return tensor
+
+    def _check_value_dtype(self, value: Any) -> Any:
+        """A value, which must have the bijector's type, or any float type if it has none."""
+        self._checked(value)
+        if value.dtype.kind != "f" or self.dtype not in (None, value.dtype):
+            raise TypeError(f"For '{self.name}', 'value' must have type {self.dtype or 'float'}, but got {value.dtype}.")
+        return value
+
+    def _check_value(self, value: Any, name: str) -> Any:
+        """A value, which must be a tensor."""
+        return self._checked(value, name)
 
     def as_parameter(self, label: str, value: Any) -> Any:
         """A number or tensor as a tensor."""
@@ -49,9 +94,9 @@ class Bijector(Cell):
         """A parameter in the type of a value."""
         return ops.cast(para, value.dtype)
 
-    def _checked(self, value: object) -> Any:
+    def _checked(self, value: object, name: str = "value") -> Any:
         if not isinstance(value, TensorBase):
-            raise TypeError(f"For '{self.name}', 'value' must be a Tensor, but got {type(value).__name__}.")
+            raise TypeError(f"For '{self.name}', '{name}' must be a Tensor, but got {type(value).__name__}.")
         return value
 
     def forward(self, value: Any, *args: Any, **kwargs: Any) -> Any:

@@ -3,6 +3,9 @@
 A subclass names its parameters and states formulas over them: `_log_prob(value, *params)`, `_cdf`, `_mean`, `_sd`,
 `_mode`, `_entropy`, `_kl(*params_b, *params_a)` and `_sample(shape, *params)`. Parameters given to a method replace those
 given to the constructor, for that call. All other quantities follow from these.
+
+A subclass may also note its parameters one by one (`self._add_parameter(value, name)`). Then its formulas ask for them by
+`_check_param_type`, its `_sample` gets the shape as the caller gave it, and `_kl_loss` and `_cross_entropy` take all arguments.
 """
 
 from __future__ import annotations
@@ -99,6 +102,29 @@ class Distribution(Cell):
             demand(ops.greater(value, 0), Holds(), lambda _: ValueError("Probabilities must be greater than zero"))
             demand(ops.less(value, 1), Holds(), lambda _: ValueError("Probabilities must be less than one"))
 
+    # -- what subclasses call -------------------------------------------------------------------------------------
+    def _add_parameter(self, value: Any, name: str) -> Any:
+        """Note a parameter, which may be given later (None), and give it as a tensor."""
+        self.parameter_names = (*self.parameter_names, name)
+        self.set_defaults(*self._defaults, value)
+        return self._defaults[-1]
+
+    def _reset_parameters(self) -> None:
+        """Forget the parameters, so that a subclass notes its own."""
+        self.parameter_names = self._defaults = self.default_parameters = ()
+
+    def _check_param_type(self, *args: Any) -> Any:
+        """The parameters of a call in one shape and the distribution's type; a single one by itself."""
+        params = [ops.cast(value, self.parameter_type) for value in self.resolve(args, {})]
+        shape = checks.broadcast(self.name, *(p.shape for p in params))
+        return params[0] if len(params) == 1 else tuple(ops.broadcast_to(p, shape) for p in params)
+
+    def _check_value(self, value: Any, name: str) -> Any:
+        """A value, which must be a tensor."""
+        if not isinstance(value, TensorBase):
+            raise TypeError(f"For '{self.name}', '{name}' must be a Tensor, but got {type(value).__name__}.")
+        return value
+
     # -- arguments of a call --------------------------------------------------------------------------------------
     def resolve(self, args: tuple, kwargs: dict) -> tuple:
         """The parameters of this call: those given, else the constructor's. A class without names takes what it gets."""
@@ -124,8 +150,7 @@ class Distribution(Cell):
 
     def value_of(self, value: Any) -> Any:
         """A value as a float tensor."""
-        if not isinstance(value, TensorBase):
-            raise TypeError(f"For '{self.name}', 'value' must be a Tensor, but got {type(value).__name__}.")
+        self._check_value(value, "value")
         return ops.cast(value, self.parameter_type if self.discrete else self.dtype)
 
     def _formula(self, name: str) -> Any:
@@ -194,6 +219,8 @@ class Distribution(Cell):
 
         The other's parameters come first, then (optionally) this one's.
         """
+        if hasattr(self, "_kl_loss"):
+            return self._kl_loss(dist, *args, **kwargs)
         formula, count = self._formula("_kl"), len(self.parameter_names)
         if not isinstance(dist, str):
             raise TypeError(f"For '{self.name}', 'dist' must be a string, but got {type(dist).__name__}.")
@@ -215,15 +242,17 @@ class Distribution(Cell):
 
     def cross_entropy(self, dist: str, *args: Any, **kwargs: Any) -> Any:
         """The entropy of this distribution plus its divergence to another."""
+        if hasattr(self, "_cross_entropy"):
+            return self._cross_entropy(dist, *args, **kwargs)
         count = len(self.parameter_names)
         return self.entropy(*args[count:]) + self.kl_loss(dist, *args, **kwargs)
 
     def sample(self, shape: Any = (), *args: Any, **kwargs: Any) -> Any:
-        """Random values: `shape` followed by the shape of the parameters."""
+        """Random values: `shape` followed by the shape of the parameters (those a subclass notes itself, it adds itself)."""
         draw = self._formula("_sample")
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
         params = self.resolve(args, kwargs)
-        batch = checks.broadcast(self.name, *(p.shape for p in params)) if self.parameter_names else ()
+        batch = checks.broadcast(self.name, *(p.shape for p in params)) if type(self).parameter_names else ()
         out = draw((*shape, *batch), *params)
         return ops.cast(ops.stop_gradient(out), self.dtype) if self.discrete else out
 
