@@ -101,3 +101,13 @@ def test_glimpses_with_noise_and_settings():
         assert np.unique(beyond[0]).size == 12 and (beyond[1, 0, 0] == 37)
     with pytest.raises(ValueError, match="noise"):
         ops.ExtractGlimpse(noise="zero")(x, size, Tensor([[0.0, 0.0], [0.0, 0.0]]))
+
+
+@pytest.mark.parametrize(("mode", "shape", "size"), [("linear", (2, 3, 7), (19,)), ("bilinear", (1, 2, 5, 7), (9, 16)),
+                                                     ("bicubic", (1, 2, 5, 7), (9, 16)), ("area", (1, 2, 9, 8), (4, 5))])  # fmt: skip
+def test_resized_halves_are_rounded_once(mode, shape, size):
+    x = RNG.uniform(-4, 4, shape).astype(np.float16)
+    whole = ops.interpolate(Tensor(x.astype(np.float32)), size=size, mode=mode).asnumpy()
+    half = ops.interpolate(Tensor(x), size=size, mode=mode)
+    assert half.dtype == ms.float16
+    np.testing.assert_array_equal(half.asnumpy(), whole.astype(np.float16))

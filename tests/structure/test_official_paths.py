@@ -95,3 +95,80 @@ def test_official_modules_work_in_graphs():
 
     x = ms.Tensor([1.0, -2.0])
     assert ms.jit(lambda x: ms.ops.function.nn_func.relu(inner.Neg()(x)))(x).tolist() == [0.0, 2.0]
+
+
+def test_a_rule_registered_for_a_primitive_is_its_gradient():
+    from mindspore.ops._grad.grad_base import bprop_getters
+
+    class Mine(ms.ops.PrimitiveWithInfer):
+        """A user's primitive."""
+
+    @bprop_getters.register(Mine)
+    def rule(self):
+        return lambda x, out, dout: (dout * 5,)
+
+    assert Mine().bprop(1, 1, 2) == (10,)
+    with pytest.raises(TypeError, match="'bprop'"):
+        bprop_getters.register(ms.ops.ReLU)
+
+
+def test_a_star_brings_generated_classes_of_which_each_can_be_made():
+    brought: dict = {}
+    for path in ("auto_generate.gen_ops_prim", "operations._grad_ops", "operations._inner_ops"):
+        exec(f"from mindspore.ops.{path} import *", brought)  # noqa: S102 (there is no other way to take a star)
+    for name in ("ACosGrad", "AddExt", "InplaceAddExt", "BroadcastToView", "Generator", "LayerNormGradGrad", "Unique2"):
+        assert isinstance(brought[name]().set_device("CPU"), ms.ops.Primitive), name
+    x = ms.Tensor([1.0, 2.0])
+    assert brought["AddExt"]()(x, x, 2).tolist() == [3, 6]
+    assert brought["BroadcastToView"]()(x, (2, 2)).shape == (2, 2)
+    with pytest.raises(RuntimeError, match="use grad of the operation itself"):
+        brought["LayerNormGradGrad"]()(x)
+    for loop in (ms.ops.WhileLoop, ms.ops.ForiLoop, ms.ops.Scan):
+        assert loop().set_device("CPU").name == loop.__name__
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_the_generator_primitive_keeps_a_seed_and_an_offset(own):
+    from mindspore.ops.operations._inner_ops import Generator
+
+    step, new, read, write, begin, seed_of = range(6)
+    seed, offset = ms.Tensor(0), ms.Tensor(0)
+    generator = Generator(seed, offset) if own else Generator()
+    assert generator(begin, (seed, offset, ms.Tensor(42))) is None
+    for expected in (0, 10):
+        assert [t.item() for t in generator(step, (seed, offset, ms.Tensor(10)))[:2]] == [42, expected]
+    assert (generator(seed_of, (seed, offset))[0].item(), offset.item()) == (42, 20)
+    state = generator(read, (seed, offset))[2]
+    assert state.tolist() == [42, *[0] * 7, 20, *[0] * 7]
+    assert generator(new, (seed, offset))[0].item() == seed.item() and offset.item() == 0
+    generator(write, (seed, offset, state))
+    assert (seed.item(), offset.item()) == (42, 20)
+    with pytest.raises(ValueError, match="with three inputs"):
+        generator(step, (seed, offset))
+    with pytest.raises(ValueError, match=r"\(16,\)"):
+        generator(write, (seed, offset, ms.Tensor([1])))
+    with pytest.raises(TypeError, match="'offset'"):
+        Generator(seed, ms.Tensor([1.0]))
+    with pytest.raises(TypeError, match="Parameter"):
+        ms.jit(lambda n: generator(step, (seed, offset, n))[1])(ms.Tensor(1))
+
+
+def test_a_part_of_a_tensor_is_replaced_in_a_copy():
+    from mindspore.ops.composite.multitype_ops._compile_utils import _tensor_getitem, _tensor_setitem_origin
+
+    x = ms.Tensor([1.0, 2.0, 3.0])
+    assert _tensor_setitem_origin(x, slice(1, None), 5).tolist() == [1, 5, 5]
+    assert (x.tolist(), _tensor_getitem(x, 2).item()) == ([1, 2, 3], 3)
+
+
+def test_scaled_sums_of_gradients_are_taken_out_once():
+    from mindspore.nn.wrap.loss_scale import grad_scale, shard_grad_scale
+
+    for mode in (ms.GRAPH_MODE, ms.PYNATIVE_MODE):
+        ms.set_context(mode=mode)
+        for function, expected in ((grad_scale, [4, 8]), (shard_grad_scale, [1, 2])):
+            summed = ms.Parameter(ms.Tensor([16.0, 32.0]), name="summed")
+            step = ms.jit(lambda scale, grad: function(scale, grad, summed)) if mode == ms.GRAPH_MODE else None  # noqa: B023
+            out = (step or (lambda scale, grad: function(scale, grad, summed)))(ms.Tensor(4.0), ms.Tensor([4.0, 8.0]))  # noqa: B023
+            assert (out.tolist(), summed.tolist()) == (expected, [0, 0])
+    ms.set_context(mode=ms.GRAPH_MODE)

@@ -69,5 +69,10 @@ def _make(name: str, needs: str) -> Any:
     return type(name, (Composition,), members)
 
 
-globals().update({name: _make(name, needs) for name, needs in _NEEDS.items()})
+def existing(needs: dict[str, str]) -> dict[str, Any]:
+    """A class for each name, which can be made with any arguments and says what it needs when it is called."""
+    return {name: _make(name, words) for name, words in needs.items()}
+
+
+globals().update(existing(_NEEDS))
 __all__ = list(_NEEDS)

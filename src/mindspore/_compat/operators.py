@@ -22,10 +22,12 @@ from mindspore._compat import (
     attention_parts,
     generated_classes,
     gradient_classes,
+    inner_classes,
     quant_ops,
     seeded_ops,
 )
 from mindspore._compat.mint_variants import of_mint
+from mindspore._compat.tables.class_names import CLASSES
 from mindspore.ops._primitive_cache import _get_cache_prim
 from mindspore.ops.composition import plain
 
@@ -63,7 +65,8 @@ def find(name: str) -> Any:
     if found is None and name[0] == "_":
         found = getattr(attention_parts, name, None)
     if found is None and len(name) > 5 and name.endswith(("_view", "View")):
-        return find(name.removesuffix("_view").removesuffix("View"))
+        stem = name.removesuffix("_view").removesuffix("View")
+        return (_class_of(stem) if name[0].isupper() else None) or find(stem)
     if found is None and name.endswith("_ext"):
         found = of_mint(name.removesuffix("_ext"))
     for module in _TABLES:
@@ -103,7 +106,7 @@ def _instance(name: str) -> Any:
 
 
 #: what is searched for classes, in order
-_TABLES: tuple[Any, ...] = (gradient_classes, generated_classes, quant_ops, seeded_ops, ascend_only)
+_TABLES: tuple[Any, ...] = (gradient_classes, generated_classes, quant_ops, seeded_ops, ascend_only, inner_classes)
 
 
 @functools.cache
@@ -165,3 +168,4 @@ def _letters() -> dict[str, Any]:
 
 __getattr__ = find
 __all__ = [name for name in ops.__all__ if not isinstance(vars(ops).get(name), types.ModuleType)]
+__all__ += [name for name in (*CLASSES, *inner_classes.__all__) if name not in ops.__all__]

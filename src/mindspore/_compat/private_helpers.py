@@ -169,6 +169,38 @@ def _grad_overflow(grad: Any) -> Any:
     return ops.logical_not(ops.isfinite(grad).all())
 
 
+def _tensor_getitem(data: Tensor, index: Any) -> Tensor:
+    """data[index]."""
+    return data[index]
+
+
+def _tensor_setitem(data: Tensor, index: Any, value: Any) -> Tensor:
+    """A copy of `data` with a part replaced."""
+    changed = data.copy()
+    changed[index] = value
+    return changed
+
+
+_tensor_getitem_origin, _tensor_setitem_origin = _tensor_getitem, _tensor_setitem
+
+grad_scale = ops.MultitypeFuncGraph("grad_scale")
+shard_grad_scale = ops.MultitypeFuncGraph("shard_grad_scale")
+
+
+@grad_scale.register("Tensor", "Tensor", "Tensor")
+def _unscaled_sum(scale: Any, grad: Any, summed: Any) -> Any:
+    """What was summed over micro batches, without the loss scale; the sum begins anew."""
+    unscaled = ops.depend(summed, grad) * ops.reciprocal(scale)
+    return ops.depend(unscaled, ops.assign(summed, ops.zeros_like(summed)))
+
+
+@shard_grad_scale.register("Tensor", "Tensor", "Tensor")
+def _unscaled_shard(scale: Any, grad: Any, summed: Any) -> Any:
+    """A gradient cut over devices, without the loss scale; the sum begins anew."""
+    unscaled = grad * ops.reciprocal(scale)
+    return ops.depend(unscaled, ops.assign(summed, ops.zeros_like(summed)))
+
+
 _config_level: dict[str, dict[str, Any]] = {
     level: {
         "keep_batchnorm_fp32": level == "O2",

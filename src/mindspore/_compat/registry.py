@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore._compat.operators import find
+from mindspore.prims.primitive import PrimitiveWithInfer
 
-__all__ = ["Registry", "get_vm_impl_fn", "tensor_operator_registry", "vm_impl_registry"]
+__all__ = ["Registry", "bprop_getters", "get_vm_impl_fn", "tensor_operator_registry", "vm_impl_registry"]
 
 
 class Registry(dict):
@@ -51,3 +52,24 @@ vm_impl_registry = _Implementations()
 def get_vm_impl_fn(prim: Any) -> Any:
     """What `vm_impl_registry` has for a primitive: a function of the primitive that gives one of its arguments; None if nothing."""
     return vm_impl_registry.get(prim)
+
+
+class _Gradients:
+    """Gradient rules of users' primitives, given beside the class instead of in it."""
+
+    def register(self, primitive: type) -> Callable:
+        """A decorator: the function takes a primitive and returns its rule, as the method `get_bprop` does."""
+        if not (isinstance(primitive, type) and issubclass(primitive, PrimitiveWithInfer)):
+            raise TypeError(
+                f"For 'bprop_getters', register a class derived from PrimitiveWithInfer, but got {primitive!r}. To replace the "
+                "gradient of other operations, give the Cell that uses them a method 'bprop'."
+            )
+
+        def noted(function: Callable) -> Callable:
+            primitive.get_bprop = function  # type: ignore[attr-defined]
+            return function
+
+        return noted
+
+
+bprop_getters = _Gradients()

@@ -115,6 +115,7 @@ class Cell(HookMixin, StateMixin):
         store = self.__dict__
         if isinstance(value, Parameter):
             self._need_init("Parameter", name)
+            self._refuse(name, "_cells", "Cell", "Parameter")
             self._forget(name, keep="_params")
             self.insert_param_to_cell(name, value)
         elif isinstance(value, ParameterTuple):
@@ -123,6 +124,7 @@ class Cell(HookMixin, StateMixin):
             object.__setattr__(self, name, value)
         elif isinstance(value, Cell):
             self._need_init("Cell", name)
+            self._refuse(name, "_params", "Parameter", "Cell")
             self._forget(name, keep="_cells")
             if store["_auto_prefix"]:
                 value.update_parameters_name(name + ".")
@@ -173,6 +175,13 @@ class Cell(HookMixin, StateMixin):
         if "_params" not in self.__dict__:
             raise AttributeError(
                 f"call super().__init__() in {type(self).__name__}.__init__ before assigning the {kind} '{name}'"
+            )
+
+    def _refuse(self, name: str, store: str, there: str, new: str) -> None:
+        """A Parameter does not silently take a Cell's place, nor a Cell a Parameter's."""
+        if name in self.__dict__[store]:
+            raise KeyError(
+                f"'{name}' of {type(self).__name__} is a {there}; delete it (del cell.{name}) before a {new} takes its name."
             )
 
     def _forget(self, name: str, keep: str) -> None:
@@ -335,7 +344,7 @@ class Cell(HookMixin, StateMixin):
             raise KeyError("For 'insert_param_to_cell', the argument 'param_name' must not be empty.")
         if check_name_contain_dot and "." in param_name:
             raise KeyError(f"For 'insert_param_to_cell', 'param_name' must not contain '.', but got {param_name!r}.")
-        if param_name in self.__dict__:
+        if param_name in self.__dict__ or param_name in self._cells:
             raise KeyError(f"For 'insert_param_to_cell', the cell already has an attribute '{param_name}'.")
         if not isinstance(param, Parameter) and param is not None:
             raise TypeError(f"For 'insert_param_to_cell', 'param' must be a Parameter, but got {type(param).__name__}.")
@@ -352,8 +361,10 @@ class Cell(HookMixin, StateMixin):
             >>> net.layer.cls_name
             'Dense'
         """
-        if not isinstance(child_name, str) or not child_name:
-            raise KeyError("For 'insert_child_to_cell', the argument 'child_name' must be a non-empty string.")
+        if not isinstance(child_name, str):
+            raise TypeError(f"For 'insert_child_to_cell', 'child_name' must be a string, but got {child_name!r}.")
+        if not child_name or "." in child_name:
+            raise KeyError(f"For 'insert_child_to_cell', 'child_name' must be a name without '.', but got {child_name!r}.")
         if child_name in self.__dict__ or child_name in self._params:
             raise KeyError(f"For 'insert_child_to_cell', the cell already has an attribute '{child_name}'.")
         if not isinstance(child_cell, Cell) and child_cell is not None:

@@ -24,6 +24,7 @@ from mindspore.prims import elementwise as _ew
 from mindspore.prims import window
 from mindspore.prims.arrays import TENSOR_INDEX, ExpandDims, Fill, GetItem, SetItem, Squeeze, Transpose
 from mindspore.prims.broadcasting import Reshape
+from mindspore.prims.elementwise import as_type, in_float32
 from mindspore.prims.gather_scatter import GatherD
 from mindspore.prims.linalg import BatchMatMul
 from mindspore.prims.setting_types import setting_types
@@ -108,12 +109,12 @@ def resize(
     half_pixel: bool = True,
     scales: Any = None,
 ) -> Tensor:
-    """Resample each spatial axis of (N, C, *) by its own matrix or index."""
+    """Resample each spatial axis of (N, C, *) by its own matrix or index; weighted halves are rounded once, at the end."""
     require_rank("resize", "x", x, len(sizes) + 2)
     if not mode.startswith("nearest"):
         require_float("resize", "x", x)
     scales = scales or (None,) * len(sizes)
-    out = x
+    out = x if mode.startswith("nearest") else in_float32(x)
     for axis, (want, scale) in enumerate(zip(sizes, scales), 2):
         size = out.shape[axis]
         if size == want and scale in (None, 1, 1.0):
@@ -130,7 +131,7 @@ def resize(
                 else linear_matrix(size, at)
             )
             out = apply_along(out, axis, matrix)
-    return out
+    return as_type(out, x.dtype)
 
 
 def _nearest(size: int, want: int, mode: str, align_corners: bool, half_pixel: bool, scale: Any) -> np.ndarray:

@@ -93,7 +93,7 @@ HELD = {
         }
     ),
     "mindspore.mint.distributed": Entry(unlisted={"_object_to_tensor": _PRIVATE}),
-    "mindspore.nn.loss_scaling": Entry(unlisted={"_grad_overflow": _PRIVATE}),
+    "mindspore.nn.loss_scaling": Entry(unlisted=held_by(_PRIVATE, "_grad_overflow grad_scale shard_grad_scale")),
     "mindspore.nn.wrap": Entry(
         held_by(
             "mindspore.nn.loss_scaling", "DynamicLossScaleUpdateCell FixedLossScaleUpdateCell TrainOneStepWithLossScaleCell"

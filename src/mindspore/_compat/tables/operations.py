@@ -17,7 +17,7 @@ _DOORS = (
     "auto_generate", "auto_generate.gen_ops_def", "auto_generate.gen_ops_prim", "auto_generate.gen_arg_handler",
     "auto_generate.pyboost_inner_prim", "communication", "composite.base", "composite.math_ops",
     "composite.multitype_ops", "composite.multitype_ops.zeros_like_impl",
-    "_grad_experimental", "function", "function.array_func", "function.clip_func",
+    "_grad", "_grad_experimental", "function", "function.array_func", "function.clip_func",
     "function.debug_func", "function.fft_func", "function.image_func", "function.linalg_func", "function.math_func",
     "function.nn_func", "function.other_func", "function.parameter_func", "function.random_func",
     "function.comm_func", "function.sparse_func", "function.sparse_unary_func", "function.spectral_func", "functional_overload",
@@ -37,6 +37,7 @@ _FILES = (
 SAME = {
     "mindspore.ops.function.grad.grad_func": "mindspore.ops.derivatives",
     "mindspore.ops.op_info_register": "mindspore.ops.op_info",
+    "mindspore.ops._grad.grad_base": "mindspore.ops._grad_experimental.grad_base",
 }
 
 HELD = {
@@ -54,9 +55,20 @@ HELD = {
         },
         search=("mindspore._compat.operators",),
     ),
+    "mindspore.ops.composite.multitype_ops._compile_utils": Entry(
+        unlisted=held_by(
+            "mindspore._compat.private_helpers",
+            "_tensor_getitem _tensor_getitem_origin _tensor_setitem _tensor_setitem_origin",
+        )
+    ),
+    "mindspore.ops.auto_generate.gen_ops_prim": Entry(
+        {"Generator": "mindspore._compat.generator_op", "SequenceConcat": "mindspore._compat.sequences"},
+        search=("mindspore._compat.operators",),
+    ),
     "mindspore.ops.operations._inner_ops": Entry(
         {
-            "Generator": "mindspore.common.random",
+            "GlobalComm": "mindspore.communication",
+            "Generator": "mindspore._compat.generator_op",
             **held_by(
                 "mindspore._compat.dynamic_shapes",
                 "ConvertToDynamic DynamicBroadcastTo ErrorOnDynamicShapeInput GpuConvertToDynamicShape",
@@ -65,6 +77,7 @@ HELD = {
         search=("mindspore._compat.operators",),
     ),
     "mindspore.ops.function.grad": Entry(search=("mindspore.ops.derivatives", "mindspore._compat.operators")),
+    "mindspore.ops._grad_experimental.grad_base": Entry({"bprop_getters": "mindspore._compat.registry"}),
     "mindspore.ops._grad_experimental.grad_comm_ops": Entry(
         {"get_squared_device_local_norm_param": "mindspore._compat.private_helpers"}, search=("mindspore._compat.operators",)
     ),

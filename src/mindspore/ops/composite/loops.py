@@ -11,6 +11,7 @@ from typing import Any
 from mindspore.compiler import parse
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.arrays import Stack
+from mindspore.prims.primitive import Primitive
 
 __ms_treatment__ = "interpreted"  # by the compiler: see compiler/parse/source.py
 
@@ -37,10 +38,13 @@ def _fori_rolled(lower: Any, upper: Any, loop_func: Any, init_val: Any) -> Any:
     return value
 
 
-class _Loop:
+class _Loop(Primitive):
     """Called natively in PyNative mode, interpreted while a graph is built."""
 
     __call__: Callable[..., Any]
+
+    def __init__(self) -> None:
+        super().__init__(type(self).__name__)
 
     def _run(self, function: Any, *args: Any) -> Any:
         return parse.call(function, args) if ACTIVE.builder is not None else function(*args)

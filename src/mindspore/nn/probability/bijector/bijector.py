@@ -43,7 +43,7 @@ class Bijector(Cell):
         self.parameters = {k: v for k, v in (param or {}).items() if k not in ("self", "__class__")}
         self.parameter_names: tuple[str, ...] = ()
         self.default_parameters: tuple = ()
-        self.common_dtype = None
+        self.common_dtype: mstype.DType | None = None
 
     @property
     def batch_shape(self) -> tuple[int, ...] | None:
