@@ -25,7 +25,7 @@ def test_parameters_and_cells_do_not_take_each_other_s_place():
     with pytest.raises(KeyError, match="'layer'"):
         net.insert_param_to_cell("layer", Parameter(Tensor([1.0]), name="layer"))
     for bad in ("", "a.b"):
-        with pytest.raises(KeyError, match="without '.'"):
+        with pytest.raises(KeyError, match=r"without '\.'"):
             net.insert_child_to_cell(bad, nn.ReLU())
     with pytest.raises(TypeError, match="string"):
         net.insert_child_to_cell(None, nn.ReLU())

@@ -219,7 +219,7 @@ def test_a_bijector_of_the_user_notes_its_parameters():
     layer = _Scaled(np.array([2.0, 3.0], np.float32))
     assert (layer.batch_shape, layer.is_scalar_batch, layer.parameter_names) == ((2,), False, ("scale",))
     for kind in (ms.float16, ms.float32):
-        out = in_both_modes(lambda: layer("forward", Tensor([1.0, 2.0], kind)))
+        out = in_both_modes(lambda kind=kind: layer("forward", Tensor([1.0, 2.0], kind)))
         assert str(out.dtype) == str(ms.dtype.dtype_to_nptype(kind).__name__)
         np.testing.assert_array_equal(out, [2, 6])
     for bad in (Tensor([1, 2], ms.int32), 1.0, None):
