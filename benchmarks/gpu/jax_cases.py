@@ -206,7 +206,7 @@ DECODER = {"layers": 32, "width": 4096, "heads": 32, "kv_heads": 8, "inner": 143
 
 def rms_norm(gamma, x):
     wide = x.astype(jnp.float32)
-    return (wide * jax.lax.rsqrt((wide * wide).mean(-1, keepdims=True) + 1e-6)).astype(HALF) * gamma
+    return (wide * jax.lax.rsqrt((wide * wide).mean(-1, keepdims=True) + 1e-6)).astype(HALF) * gamma.astype(HALF)
 
 
 def rotate(x, cos, sin):
@@ -275,8 +275,46 @@ def decode(batch):
     return prepared
 
 
+# -- LLaMA with 1.26 billion parameters ------------------------------------------------------------------------------------
+LLAMA = {"layers": 22, "width": 2048, "heads": 16, "inner": 5632, "words": 32000}
+
+
+def llama_block(p, x, cos, sin):
+    b, t, width = x.shape
+    q, k, v = jnp.moveaxis((rms_norm(p["n1"], x) @ p["qkv"].astype(HALF)).reshape(b, t, 3, LLAMA["heads"], -1), 2, 0)
+    q, k = rotate(q, cos, sin), rotate(k, cos, sin)
+    mixed = jax.nn.dot_product_attention(q, k, v, is_causal=True, implementation=ATTENTION).reshape(b, t, width)
+    x = x + mixed @ p["out"].astype(HALF)
+    gate, up = jnp.split(rms_norm(p["n2"], x) @ p["gate_up"].astype(HALF), 2, -1)
+    return x + (jax.nn.silu(gate) * up) @ p["down"].astype(HALF)
+
+
+def llama():
+    w, inner, tokens, size = LLAMA["width"], LLAMA["inner"], 2048, LLAMA["width"] // LLAMA["heads"]
+    shapes = {"qkv": (w, 3 * w), "out": (w, w), "gate_up": (w, 2 * inner), "down": (inner, w)}
+    angles = np.outer(np.arange(tokens), 1e4 ** -(np.arange(0, size, 2) / size)).astype(np.float32)
+    cos, sin = (jnp.asarray(np.concatenate([f(angles)] * 2, -1)[None, :, None], HALF) for f in (np.cos, np.sin))
+    p = {
+        "words": weights(LLAMA["words"], w), "head": weights(w, LLAMA["words"]), "norm": jnp.ones(w),
+        "blocks": [
+            {n: weights(*s) for n, s in shapes.items()} | {"n1": jnp.ones(w), "n2": jnp.ones(w)}
+            for _ in range(LLAMA["layers"])
+        ],
+    }  # fmt: skip
+
+    def loss_of(p, x, y):
+        x = p["words"].astype(HALF)[x]
+        for b in p["blocks"]:
+            x = llama_block(b, x, cos, sin)
+        logits = rms_norm(p["norm"], x) @ p["head"].astype(HALF)
+        return cross_entropy(logits.reshape(-1, LLAMA["words"]), y.reshape(-1))
+
+    tokens_of = lambda: integers(LLAMA["words"], 8, tokens)
+    return training(p, (zeros(p), zeros(p)), loss_of, adamw, tokens_of(), tokens_of())
+
+
 CASES = {
     "decode_1": decode(1), "decode_64": decode(64),
     "resnet50_32": resnet50(32), "resnet50_256": resnet50(256), "gpt2": transformer(50304, 16, 1024, True),
-    "bert": transformer(30522, 32, 512, False), "lenet": lenet,
+    "bert": transformer(30522, 32, 512, False), "llama": llama, "lenet": lenet,
 }  # fmt: skip

@@ -172,6 +172,66 @@ def vit():
     return training(net, optimizer, images, integers(1000, 128))
 
 
+# -- LLaMA with 1.26 billion parameters ---------------------------------------------------------------------------------
+LLAMA = {"layers": 22, "width": 2048, "heads": 16, "inner": 5632, "words": 32000}
+
+
+def rotations(tokens, size):
+    """Cosines and sines of the angles by which queries and keys are turned at each place."""
+    angles = np.outer(np.arange(tokens), 1e4 ** -(np.arange(0, size, 2) / size)).astype(np.float32)
+    return (Tensor(np.concatenate([f(angles)] * 2, -1)[None, None]).astype(ms.bfloat16) for f in (np.cos, np.sin))
+
+
+class RootMeanSquareNorm(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.gamma = Parameter(ops.ones(LLAMA["width"]), name="gamma")
+
+    def construct(self, x):
+        return ops.rms_norm(x, self.gamma.astype(x.dtype))[0]
+
+
+class LlamaBlock(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        width, inner = LLAMA["width"], LLAMA["inner"]
+        self.norm1, self.norm2 = RootMeanSquareNorm(), RootMeanSquareNorm()
+        self.qkv, self.out = nn.Dense(width, 3 * width, has_bias=False), nn.Dense(width, width, has_bias=False)
+        self.gate_up, self.down = nn.Dense(width, 2 * inner, has_bias=False), nn.Dense(inner, width, has_bias=False)
+
+    def construct(self, x, cos, sin):
+        batch, tokens, width = x.shape
+        heads = LLAMA["heads"]
+        q, k, v = self.qkv(self.norm1(x)).reshape(batch, tokens, 3, heads, width // heads).transpose(2, 0, 3, 1, 4)
+        q, k = (ops.rotary_position_embedding(t, cos, sin) for t in (q, k))
+        mixed = ops.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.out(mixed.transpose(0, 2, 1, 3).reshape(batch, tokens, width))
+        gate, up = ops.split(self.gate_up(self.norm2(x)), LLAMA["inner"], -1)
+        return x + self.down(ops.silu(gate) * up)
+
+
+class Llama(nn.Cell):
+    def __init__(self, tokens):
+        super().__init__()
+        self.words = nn.Embedding(LLAMA["words"], LLAMA["width"])
+        self.blocks = nn.CellList([LlamaBlock() for _ in range(LLAMA["layers"])])
+        self.norm, self.head = RootMeanSquareNorm(), nn.Dense(LLAMA["width"], LLAMA["words"], has_bias=False)
+        self.cos, self.sin = rotations(tokens, LLAMA["width"] // LLAMA["heads"])
+
+    def construct(self, words):
+        x = self.words(words)
+        for block in self.blocks:
+            x = block(x, self.cos, self.sin)
+        return self.head(self.norm(x))
+
+
+def llama():
+    net = Llama(2048)
+    optimizer = nn.AdamWeightDecay(net.trainable_params(), 1e-4, weight_decay=0.01)
+    amp.auto_mixed_precision(net, "O2", ms.bfloat16)
+    return training(net, optimizer, integers(LLAMA["words"], 8, 2048), integers(LLAMA["words"], 8, 2048))
+
+
 # -- LeNet: how little the framework adds when the GPU has nothing to do ---------------------------------------------
 def lenet():
     net = nn.SequentialCell(
@@ -264,6 +324,6 @@ def decode(batch):
 CASES = {
     "decode_1": decode(1), "decode_64": decode(64),
     "resnet50_32": resnet50(32), "resnet50_256": resnet50(256), "gpt2": transformer(50304, 16, 1024, True),
-    "bert": transformer(30522, 32, 512, False), "vit": vit, "lenet": lenet, "lenet_eager": eagerly(lenet),
-    "resnet50_32_eager": eagerly(resnet50(32)),
+    "bert": transformer(30522, 32, 512, False), "vit": vit, "llama": llama, "lenet": lenet,
+    "lenet_eager": eagerly(lenet), "resnet50_32_eager": eagerly(resnet50(32)),
 }  # fmt: skip

@@ -238,9 +238,58 @@ def decode(batch):
     return prepared
 
 
+# -- LLaMA with 1.26 billion parameters ------------------------------------------------------------------------------------
+LLAMA = {"layers": 22, "width": 2048, "heads": 16, "inner": 5632, "words": 32000}
+
+
+class LlamaBlock(nn.Module):
+    def __init__(self):
+        super().__init__()
+        w, inner = LLAMA["width"], LLAMA["inner"]
+        self.norm1, self.norm2 = nn.RMSNorm(w), nn.RMSNorm(w)
+        self.qkv, self.out = nn.Linear(w, 3 * w, bias=False), nn.Linear(w, w, bias=False)
+        self.gate_up, self.down = nn.Linear(w, 2 * inner, bias=False), nn.Linear(inner, w, bias=False)
+
+    def forward(self, x, cos, sin):
+        b, t, w = x.shape
+        size = w // LLAMA["heads"]
+        q, k, v = self.qkv(self.norm1(x)).view(b, t, 3, -1, size).permute(2, 0, 3, 1, 4)
+        q, k = (t * cos + torch.cat([-t[..., size // 2 :], t[..., : size // 2]], -1) * sin for t in (q, k))
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.out(mixed.transpose(1, 2).reshape(b, t, w))
+        gate, up = self.gate_up(self.norm2(x)).chunk(2, -1)
+        return x + self.down(F.silu(gate) * up)
+
+
+class Llama(nn.Module):
+    def __init__(self, tokens):
+        super().__init__()
+        w = LLAMA["width"]
+        self.words, self.head = nn.Embedding(LLAMA["words"], w), nn.Linear(w, LLAMA["words"], bias=False)
+        self.blocks, self.norm = nn.ModuleList([LlamaBlock() for _ in range(LLAMA["layers"])]), nn.RMSNorm(w)
+        nn.init.normal_(self.words.weight, std=0.02)
+        size = w // LLAMA["heads"]
+        angles = torch.outer(torch.arange(tokens), 1e4 ** -(torch.arange(0, size, 2) / size)).repeat(1, 2)
+        self.register_buffer("cos", angles.cos().bfloat16())
+        self.register_buffer("sin", angles.sin().bfloat16())
+
+    def forward(self, words):
+        x = self.words(words).bfloat16()
+        for block in self.blocks:
+            x = block(x, self.cos, self.sin)
+        return self.head(self.norm(x))
+
+
+def llama():
+    net = Llama(2048)
+    adam = torch.optim.AdamW(net.parameters(), 1e-4, fused=True, capturable=True)
+    x, y = torch.randint(0, LLAMA["words"], (8, 2048)), torch.randint(0, LLAMA["words"], (8 * 2048,))
+    return training(net, adam, lambda logits, labels: F.cross_entropy(logits.view(-1, LLAMA["words"]), labels), x, y)
+
+
 CASES = {
     "decode_1": decode(1), "decode_64": decode(64),
     "resnet50_32": resnet50(32), "resnet50_256": resnet50(256), "gpt2": transformer(50304, 16, 1024, True),
-    "bert": transformer(30522, 32, 512, False), "vit": vit, "lenet": lenet, "lenet_eager": lenet,
+    "bert": transformer(30522, 32, 512, False), "vit": vit, "llama": llama, "lenet": lenet, "lenet_eager": lenet,
     "resnet50_32_eager": resnet50(32),
 }  # fmt: skip

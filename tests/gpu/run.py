@@ -80,6 +80,8 @@ FUNCTIONS = {
     "layer_norm, a way round it": (
         lambda x, g, b: ops.tanh(x) + ops.sin(ops.layer_norm(x, (768,), g, b)), (f(100, 768), f(768), f(768)), True
     ),
+    "rms_norm, many rows": (lambda x, g: ops.sin(ops.rms_norm(x, g)[0]), (f(700, 129), f(129)), True),
+    "rms_norm, a way round it": (lambda x, g: ops.tanh(x) + ops.sin(ops.rms_norm(x, g)[0]), (f(100, 2048), f(2048)), True),
     "grouped heads, one query": (
         lambda q, k, v: ops.scaled_dot_product_attention(q, k, v, enable_gqa=True),
         (f(2, 8, 1, 16), f(2, 2, 9, 16), f(2, 2, 9, 16)), True,
@@ -87,6 +89,24 @@ FUNCTIONS = {
     "matrix and a row": (lambda x, w: ops.matmul(x, w), (f(1, 300), f(300, 500)), True),
     "cross_entropy": (lambda x, k: ops.cross_entropy(x, k), (f(6, 5), i(6)), True),
 }
+
+LENGTHS = Tensor(np.arange(700)[None, None, None] < np.array([1, 77, 640])[:, None, None, None])
+
+#: name -> (function of bfloat16, arguments)
+HALVES = {
+    "attention, a length for each": (lambda q, k, v: ops.scaled_dot_product_attention(q, k, v, LENGTHS), (f(3, 2, 1, 64), *[f(3, 2, 700, 64)] * 2)),
+    "attention, one query for eight heads": (
+        lambda q, k, v: ops.scaled_dot_product_attention(q, k, v, LENGTHS, enable_gqa=True), (f(3, 8, 1, 128), *[f(3, 1, 700, 128)] * 2)
+    ),
+    "attention, few queries": (ops.scaled_dot_product_attention, (f(2, 2, 5, 64), *[f(2, 2, 301, 64)] * 2)),
+    "attention, odd length": (ops.scaled_dot_product_attention, tuple(f(2, 2, 33, 64) for _ in range(3))),
+    "rms_norm": (lambda x, g: ops.rms_norm(x, g)[0], (f(300, 1000), f(1000))),
+    "layer_norm": (lambda x, g: ops.layer_norm(x, (1000,), g, g), (f(300, 1000), f(1000))),
+    "gelu": (ops.gelu, (f(300, 100),)),
+    "gelu, tanh": (lambda x: ops.gelu(x, approximate="tanh"), (f(300, 100),)),
+    "cross_entropy": (lambda x: ops.cross_entropy(x, Tensor(np.arange(40, dtype=np.int32) * 7)), (f(40, 3000),)),
+    "cross_entropy in float32": (lambda x: ops.cross_entropy(x.astype(ms.float32), Tensor(np.arange(40, dtype=np.int32) * 7)), (f(40, 3000),)),
+}  # fmt: skip
 
 
 @ops.kernel
@@ -184,6 +204,19 @@ def check_function(target, function, arguments, differentiate):
     check_close(on("interp", second, *arguments), on(target, second, *arguments), 2e-3)
 
 
+def check_halves(target, function, arguments):
+    """Results and gradients in bfloat16 beside those in float32."""
+    wide = [a.astype(ms.bfloat16).astype(ms.float32) for a in arguments]
+    gradient = lambda *args: ms.grad(lambda *v: ops.sin(function(*v).astype(ms.float32)).sum(), tuple(range(len(args))))(*args)
+    for run in (function, gradient):
+        found = on(target, run, *[a.astype(ms.bfloat16) for a in wide])
+        expected = on("interp", run, *wide)
+        for x, y in zip(*(r if isinstance(r, (tuple, list)) else [r] for r in (found, expected))):
+            x, y = x.astype(ms.float32).asnumpy(), y.asnumpy()
+            error = np.linalg.norm(x - y) / np.linalg.norm(y)
+            assert error <= 2e-2, f"{error:.3f} of the result's size"
+
+
 class Residual(nn.Cell):
     """A small residual network: convolution, batch normalisation, pooling, dense."""
 
@@ -259,6 +292,7 @@ def main():
     checks = [(f"ops.{name}", lambda c=c: check_function(target, *c)) for name, c in FUNCTIONS.items()]
     if target == "GPU":
         checks += [(f"kernel of {name}", lambda c=c: check_kernel(target, *c)) for name, c in KERNELS.items()]
+    checks += [(f"bfloat16 {name}", lambda c=c: check_halves(target, *c)) for name, c in HALVES.items()]
     for name, fn, arguments in CASES:
         checks.append(
             (f"language {name}", lambda fn=fn, a=arguments: assert_same(on(target, fn, *a), on("interp", fn, *a)))

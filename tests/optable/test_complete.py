@@ -50,7 +50,7 @@ ELSEWHERE = {
 INTERNAL = """
     AttentionGrad AvgPoolGrad CTCAlignments CTCCurvature CTCGrad DropoutAttention DropoutAttentionGrad Call Collective Cond
     CustomGradient DropoutMask DropoutWithKey Laid MeshIndex MicroBatch Note Part Replaced ScalarVector TensorStatistics BadCount Violation
-    LayerNormBackward FakeQuantise QuantiseLinear QuantisedConv2D QuantisedMatMul TableLookup
+    LayerNormBackward RmsNormBackward FakeQuantise QuantiseLinear QuantisedConv2D QuantisedMatMul TableLookup
     Elementwise Later PagedAttentionMask FoldIn FourierTransform GetItem GradientHook HostCall
     InverseRealFourierTransform MaxPoolGrad Measured
     MaxPoolGradGrad MoveTo NextKey RandomBits RandomGammaSample RandomInteger RandomNormal RandomPermutation

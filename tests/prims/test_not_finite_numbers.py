@@ -31,6 +31,7 @@ CASES = {
     "LayerNorm": (lambda p: p(), (X, np.ones(4, np.float32), np.zeros(4, np.float32))),
     "LayerNormBackward": (lambda p: lambda x, d, g: p()(x, d, g, *map(Tensor, (X[:, :1], Y[:, :1] ** 2, X[:, :1], Y[:, :1]))),
                           (X, Y, np.ones(4, np.float32))),
+    "RmsNormBackward": (lambda p: lambda x, d, g: p()(x, d, g, Tensor(Y[:, :1] ** 2), Tensor(X[:, :1])), (X, Y, np.ones(4, np.float32))),
     "BatchNorm": (lambda p: lambda x, g, b: p(is_training=True)(x, g, b, Tensor(VECTOR * 0), Tensor(VECTOR)),
                   (IMAGE, VECTOR, VECTOR * 0)),
     "MaxPool": (lambda p: p(2, 2), (IMAGE,)),

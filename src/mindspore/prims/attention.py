@@ -2,7 +2,7 @@
 
 The forward pass keeps only the output; the backward pass computes the probabilities again, so memory does not grow with
 the square of the sequence length between the two. NumPy goes over blocks of queries for the same reason. On a GPU, half
-types go to cuDNN's fused kernels (FlashAttention-2, Dao 2023). The gradient asks for the same forward call again, with
+types go to cuDNN's fused kernels (FlashAttention-2, Dao 2023), few queries over many keys to one of our own (pallas/decoding.py). The gradient asks for the same forward call again, with
 the statistics that the backward kernel needs; XLA merges the two, so nothing runs twice.
 
 Over devices it is cut by batch, heads and queries. Where a strategy cuts keys and values along the length as it cuts the queries, they
@@ -26,7 +26,7 @@ from mindspore.prims.broadcasting import ReduceSum, sum_to_shape
 from mindspore.prims.elementwise import Cast, Greater
 from mindspore.prims.factors import WHOLE, Factors, Labels, broadcasting, numbered
 from mindspore.prims.linalg import BatchMatMul
-from mindspore.prims.pallas import on_cuda
+from mindspore.prims.pallas import decoding, on_cuda
 from mindspore.prims.precision import is_half, narrow, product, widen
 from mindspore.prims.primitive import Batched, Primitive
 from mindspore.prims.ring_attention import LENGTH, ring_attention, ring_attention_grad
@@ -231,6 +231,8 @@ class Attention(Primitive):
         return narrow(_joined(xp, parts), q)
 
     def eval_xla(self, jnp: Any, q: Array, k: Array, v: Array, bias: Any) -> Any:
+        if not self.causal and decoding.fits(q, k, v, bias) and on_cuda():
+            return decoding.attend_few(self.scale, q, k, v, bias)
         if not _flash_fits(self.causal, q, k, v, bias):
             return self.eval(jnp, q, k, v, bias)
         jax = require("jax", "xla", "attention on XLA")

@@ -174,6 +174,11 @@ class LayerNorm(Primitive):
         out = (wide - mean) / xp.sqrt(var + self.epsilon) * widen(gamma) + widen(beta)
         return narrow(out, x), mean, var
 
+    def eval_xla(self, jnp: Any, x: Any, gamma: Any, beta: Any) -> Any:
+        if not (gamma.shape == beta.shape and gpu_norm.fits(x, gamma, self.axes(x.ndim), gpu_norm.FEWEST_FORWARD) and on_cuda()):
+            return self.eval(jnp, x, gamma, beta)
+        return gpu_norm.layer_norm(self.epsilon, x, gamma, beta)
+
     def bprop(self, x: TensorBase, gamma: TensorBase, beta: TensorBase, out: Any, dout: Any) -> tuple:
         backward = LayerNormBackward(self.begin_norm_axis, self.epsilon)
         dx, dgamma, dbeta = backward(x, dout[0], gamma, out[1], out[2], dout[1], dout[2])
@@ -341,17 +346,96 @@ class RmsNorm(Primitive):
         inverse = 1 / xp.sqrt(xp.mean(wide * wide, axis=self.axes(x, gamma), keepdims=True) + self.epsilon)
         return narrow(wide * inverse * widen(gamma), x), inverse
 
+    def eval_xla(self, jnp: Any, x: Any, gamma: Any) -> Any:
+        if not (gpu_norm.fits(x, gamma, self.axes(x, gamma), gpu_norm.FEWEST_FORWARD) and on_cuda()):
+            return self.eval(jnp, x, gamma)
+        return gpu_norm.rms_norm(self.epsilon, x, gamma)
+
     def bprop(self, x: TensorBase, gamma: TensorBase, out: Any, dout: Any) -> tuple:
-        wide, g, inverse, axes = _wide(x), _wide(dout[0]), out[1], self.axes(x, gamma)
-        scaled = g * _wide(gamma)
-        cube = inverse * inverse * inverse
-        pull = ReduceMean(True)(scaled * wide, axes) + dout[1] * (1.0 / _count(x.shape, axes))
-        dx = scaled * inverse - wide * cube * pull
-        dgamma = _sum(g * wide * inverse, tuple(range(x.ndim - gamma.ndim)))
-        return _as(dx, x.dtype), _as(dgamma, gamma.dtype)
+        dx, dgamma = RmsNormBackward()(x, dout[0], gamma, out[1], dout[1])
+        return dx, _as(dgamma, gamma.dtype)
 
     def vmap(self, size: int, x: Batched, gamma: Batched) -> Any:
         return None if gamma[1] or not x[1] else self(x[0], gamma[0])
+
+
+class RmsNormBackward(Primitive):
+    """The gradients of `RmsNorm` by x and gamma; the latter in float32 or better.
+
+    One primitive, since both come out of one reading of the data: on a GPU it is one kernel. With n numbers in a group, r the inverse root
+    and g = dy gamma:
+
+        dx = g r - x r³ (mean(g x) + dr/n),   dgamma = Σ dy x r
+
+    `residual`, if given, is added to dx: what arrives around the normalisation.
+
+    Examples:
+        >>> x, dy = Tensor([[3.0, 4.0]]), Tensor([[1.0, 0.0]])
+        >>> dx, dgamma = ops.RmsNormBackward()(x, dy, ops.ones(2), Tensor([[0.25]]), Tensor([[0.0]]))
+        >>> print(dx, dgamma)
+        [[ 0.1796875 -0.09375  ]] [0.75 0.  ]
+    """
+
+    native_from = ROWS
+    absorbs_sum = 5
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def infer(self, x: Any, dy: Any, gamma: Any, inverse: Any, dinverse: Any, residual: Any = None) -> Any:
+        return AbstractTuple((x, AbstractTensor(stat_dtype(x.dtype), gamma.shape)))
+
+    def factors(self, x: Any, dy: Any, gamma: Any, inverse: Any, dinverse: Any, residual: Any = None) -> Factors:
+        lead = x.ndim - gamma.ndim
+        names = tuple(WHOLE if d >= lead else n for d, n in enumerate(numbered(x.ndim)))
+        more = () if residual is None else (names,)
+        done = {n: DONE for n in names[:lead]}
+        return Factors((names, names, names[lead:], names, names, *more), (names, names[lead:]), done).filling(0)
+
+    def on_device(self, device: Any, x: Any, dy: Any, gamma: Any, *rest: Any) -> Any:
+        dx, dgamma = device.plain(self, x, dy, gamma, *rest)
+        return dx, device.all_reduce("sum", dgamma, *device.factors.inputs[0][: x.ndim - gamma.ndim])
+
+    def eval(
+        self, xp: Namespace, x: Array, dy: Any, gamma: Any, inverse: Any, dinverse: Any, residual: Any = None
+    ) -> Any:
+        axes, lead = RmsNorm.axes(x, gamma), tuple(range(x.ndim - gamma.ndim))
+        wide, given = widen(x), widen(dy)
+        g = given * widen(gamma)
+        pull = xp.mean(g * wide, axis=axes, keepdims=True) + dinverse * (1.0 / _count(x.shape, axes))
+        dx = narrow(g * inverse - wide * (inverse * inverse * inverse) * pull, x)
+        by_gamma = given * wide * inverse
+        return dx if residual is None else dx + residual, xp.sum(by_gamma, axis=lead) if lead else by_gamma
+
+    def eval_xla(self, jnp: Any, x: Any, dy: Any, gamma: Any, *rest: Any) -> Any:
+        if not (gpu_norm.fits(x, gamma, RmsNorm.axes(x, gamma)) and on_cuda()):
+            return self.eval(jnp, x, dy, gamma, *rest)
+        return gpu_norm.rms_norm_backward(x, dy, gamma, *rest)
+
+    def bprop(self, *args: Any) -> tuple:
+        """Second derivatives, by reverse mode over the formulas above."""
+        x, dy, gamma, r, dr, *residual = args[:-2]
+        a, by_dgamma = (_wide(d) for d in args[-1])
+        axes, lead = RmsNorm.axes(x, gamma), tuple(range(x.ndim - gamma.ndim))
+        part = 1.0 / _count(x.shape, axes)
+        row = lambda value: ReduceSum(True)(value, axes)
+        wide, w, wide_gamma, cube = _wide(x), _wide(dy), _wide(gamma), r * r * r
+        g = w * wide_gamma
+        pull, along = (row(g * wide) + dr) * part, row(a * wide)
+        by_g = a * r - wide * (cube * along * part)
+        by_x = by_dgamma * w * r - a * (cube * pull) - g * (cube * along * part)
+        by_r = row(a * g) - r * r * pull * along * 3.0 + row(by_dgamma * w * wide)
+        by_dy = by_g * wide_gamma + by_dgamma * wide * r
+        grads = (_as(by_x, x.dtype), _as(by_dy, dy.dtype), _as(_sum(w * by_g, lead), gamma.dtype), by_r, -along * cube * part)
+        return (*grads, args[-1][0]) if residual else grads
+
+    def vmap(self, size: int, *args: Any) -> Any:
+        """A gradient for each example: the sum over the data leaves out the batch axis."""
+        (x, varies), (dy, also), (gamma, many), *rest = args
+        if many or not varies or not also or not all(flag for _, flag in rest):
+            return None
+        dx = self(x, dy, gamma, *(value for value, _ in rest))[0]
+        return dx, _sum(_wide(dy) * _wide(x) * rest[0][0], tuple(range(1, x.ndim - gamma.ndim)))
 
 
 class BatchNorm(Primitive):

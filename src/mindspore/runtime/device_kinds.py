@@ -81,7 +81,8 @@ class DeferringDevice:
         return found
 
     def flush(self) -> None:
-        """Give the device all the operations that this thread has called."""
+        """Give the device all the operations that this thread has called; raises what it has reported by now."""
+        self.reports.check(wait=False)
         self.engine.trace().run()
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,13 +18,27 @@ import numpy as np
 LONGEST_QUEUE = 64
 
 
-class _Record(NamedTuple):
-    code: Any  # array: 0 or False while nothing is wrong
-    error: Callable[[int], BaseException]  # from the code
+class _Record:
+    def __init__(self, code: Any, error: Callable[[int], BaseException]):
+        self.code = code  # array: 0 or False while nothing is wrong
+        self.error = error  # from the code
+        self.on_its_way = False
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether the device was not even asked to compute it."""
+        return getattr(self.code, "is_pending", False)
 
     @property
     def is_ready(self) -> bool:
-        return not getattr(self.code, "is_pending", False) and self.code.is_ready()
+        return not self.is_pending and self.code.is_ready()
+
+    def send(self) -> None:
+        """Have it copied to the host as soon as it is there, so that nobody waits for a copy later."""
+        copy = getattr(self.code, "copy_to_host_async", None)
+        if copy is not None:
+            copy()
+        self.on_its_way = True
 
 
 class LateReports:
@@ -40,6 +54,11 @@ class LateReports:
 
     def check(self, wait: bool) -> None:
         """Raise the first error among the records that are ready, or that are there at all."""
+        for record in reversed(self._queue):  # the newest come last
+            if record.on_its_way:
+                break
+            if not record.is_pending:
+                record.send()
         while self._queue and (wait or self._queue[0].is_ready):
             self._read_oldest()
 

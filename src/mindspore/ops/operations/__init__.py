@@ -78,7 +78,7 @@ from mindspore.prims.loss import (
 )  # fmt: skip
 from mindspore.prims.measured import Measured
 from mindspore.prims.mesh import Laid, MeshIndex, MicroBatch, Part
-from mindspore.prims.norm import BatchNorm, LRN, LayerNorm, LayerNormBackward, RmsNorm, Standardize
+from mindspore.prims.norm import BatchNorm, LRN, LayerNorm, LayerNormBackward, RmsNorm, RmsNormBackward, Standardize
 from mindspore.prims.packed_product import PackedProduct
 from mindspore.prims.pooling import (
     AvgPool, AvgPool3D, AvgPoolGrad, AvgPoolNd, MaxPool, MaxPool3D, MaxPoolGrad, MaxPoolGradGrad, MaxPoolNd,

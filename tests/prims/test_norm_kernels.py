@@ -1,4 +1,4 @@
-"""The gradient of layer normalisation: formulas against finite differences, the GPU's kernel against the formulas."""
+"""Layer and root mean square normalisation: gradients against finite differences, the GPU's kernels against the formulas."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import mindspore as ms
 from gradcheck import check_gradients
 from mindspore import Tensor, nn, ops
 from mindspore.compiler.rewrite.absorb import absorb
-from mindspore.prims.norm import LayerNorm, LayerNormBackward
+from mindspore.prims.norm import LayerNorm, LayerNormBackward, RmsNorm, RmsNormBackward
 
 RNG = np.random.default_rng(3)
 
@@ -21,6 +21,8 @@ def test_second_derivatives_against_finite_differences(mode):
     """Through x, gamma, the statistics and the gradients that arrive by them."""
     ms.set_context(mode=mode)
     check_gradients(LayerNorm(2, 2, 1e-3), numbers(3, 2, 4), numbers(4), numbers(4))
+    check_gradients(RmsNorm(1e-3), numbers(3, 2, 4), numbers(4))
+    check_gradients(RmsNorm(1e-3), numbers(3, 2, 4), numbers(2, 4))
 
 
 @pytest.mark.parametrize("residual", [False, True])
@@ -36,12 +38,33 @@ def test_kernel_of_the_gpu(shape, row, kind, residual):
     axes = tuple(range(len(shape) - row, len(shape)))
     x, dy, more = (jnp.asarray(numbers(*shape), kind) for _ in range(3))
     gamma = jnp.asarray(numbers(*shape[-row:]), "float32")
-    wide = x.astype("float32")
+    wide, more = x.astype("float32"), [more] if residual else []
     mean, variance = wide.mean(axes, keepdims=True), wide.var(axes, keepdims=True)
     by_stats = [jnp.asarray(numbers(*mean.shape), "float32") for _ in range(2)]
-    args = (x, dy, gamma, mean, variance, *by_stats, *([more] if residual else []))
+    args = (x, dy, gamma, mean, variance, *by_stats, *more)
     found = gpu_norm.layer_norm_backward(1e-5, *args, interpret=True)
-    expected = LayerNormBackward(-row, 1e-5).eval(jnp, *args)
+    assert_like(found, LayerNormBackward(-row, 1e-5).eval(jnp, *args))
+    args = (x, dy, gamma, 1 / jnp.sqrt((wide * wide).mean(axes, keepdims=True)), by_stats[0], *more)
+    assert_like(gpu_norm.rms_norm_backward(*args, interpret=True), RmsNormBackward().eval(jnp, *args))
+
+
+@pytest.mark.parametrize("kind", ["float32", "bfloat16"])
+@pytest.mark.parametrize("shape, row", [((5, 7, 100), 1), ((1, 4096), 1), ((3, 4, 5, 6), 2), ((2, 1030), 1)])
+def test_forward_kernels_of_the_gpu(shape, row, kind):
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    jnp = jax.numpy
+    from mindspore.prims.pallas import norm as gpu_norm
+
+    x = jnp.asarray(numbers(*shape) * 3 + 5, kind)
+    gamma, beta = (jnp.asarray(numbers(*shape[-row:]), "float32") for _ in range(2))
+    found = gpu_norm.layer_norm(1e-5, x, gamma, beta, interpret=True)
+    assert_like(found, LayerNorm(-row, -row, 1e-5).eval(jnp, x, gamma, beta))
+    assert_like(gpu_norm.rms_norm(1e-5, x, gamma, interpret=True), RmsNorm(1e-5).eval(jnp, x, gamma))
+
+
+def assert_like(found, expected):
+    assert len(found) == len(expected)
     for got, want in zip(found, expected):
         assert got.dtype == want.dtype and got.shape == want.shape
         tolerance = 2e-5 if got.dtype == "float32" else 2**-7
