@@ -2,8 +2,9 @@
 
 The forward pass keeps only the output; the backward pass computes the probabilities again, so memory does not grow with
 the square of the sequence length between the two. NumPy goes over blocks of queries for the same reason. On a GPU, half
-types go to cuDNN's fused kernels (FlashAttention-2, Dao 2023), few queries over many keys to one of our own (pallas/decoding.py). The gradient asks for the same forward call again, with
-the statistics that the backward kernel needs; XLA merges the two, so nothing runs twice.
+types go to cuDNN's fused kernels (FlashAttention-2, Dao 2023), few queries over many keys to one of our own (pallas/decoding.py).
+The gradient asks for the same forward call again, with the statistics that the backward kernel needs; XLA merges the two, so nothing
+runs twice.
 
 Over devices it is cut by batch, heads and queries. Where a strategy cuts keys and values along the length as it cuts the queries, they
 travel in a ring (ring_attention.py).

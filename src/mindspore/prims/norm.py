@@ -389,7 +389,7 @@ class RmsNormBackward(Primitive):
         lead = x.ndim - gamma.ndim
         names = tuple(WHOLE if d >= lead else n for d, n in enumerate(numbered(x.ndim)))
         more = () if residual is None else (names,)
-        done = {n: DONE for n in names[:lead]}
+        done = dict.fromkeys(names[:lead], DONE)
         return Factors((names, names, names[lead:], names, names, *more), (names, names[lead:]), done).filling(0)
 
     def on_device(self, device: Any, x: Any, dy: Any, gamma: Any, *rest: Any) -> Any:

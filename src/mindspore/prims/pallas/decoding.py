@@ -1,7 +1,7 @@
 """Attention of few queries over many keys, as in decoding: each key and value is read once, and those left out are not read.
 
-XLA makes three kernels of it, and its products read the whole of a cache whatever the mask says. Here a program goes over a range of keys in
-blocks, with the running maximum and sum of softmax computed online (Milakov & Gimelshein 2018); the ranges' shares are
+XLA makes three kernels of it, and its products read the whole of a cache whatever the mask says. Here a program goes over a range of
+keys in blocks, with the running maximum and sum of softmax computed online (Milakov & Gimelshein 2018); the ranges' shares are
 joined at the end (Flash-Decoding: Dao et al. 2023). The ranges cover the keys from the first to the last that the bias lets
 count, so a step costs what is used of a cache, not its size.
 """

@@ -135,7 +135,9 @@ def _centred_backward(epsilon: float, width: int, lax: Any, jnp: Any, x: Any, dy
     return g * inverse + centred * slope + offset, dy * centred * inverse, dy
 
 
-def _by_mean_square_backward(width: int, lax: Any, jnp: Any, x: Any, dy: Any, gamma: Any, inside: Any, inverse: Any, dinverse: Any) -> tuple:
+def _by_mean_square_backward(
+    width: int, lax: Any, jnp: Any, x: Any, dy: Any, gamma: Any, inside: Any, inverse: Any, dinverse: Any
+) -> tuple:
     """Of some rows: dx, and what is summed over all rows."""
     g = dy * gamma
     pull = (jnp.sum(g * x, axis=1)[:, None] + dinverse) / width
