@@ -12,7 +12,7 @@ from test_adapters import write_adapter
 from test_distributed import children
 from test_serving_llm import GREEDY, run
 
-from mindspore_serving.engine.agent_group import Lost
+from mindspore_serving.engine.errors import Lost
 from mindspore_serving.llm.checkpoint import read_shape
 from mindspore_serving.llm.cut import Share, check
 from mindspore_serving.llm.engine import Engine, Limits

@@ -21,6 +21,7 @@ from typing import Any
 from mindspore.communication.launch import meeting_point
 from mindspore_serving import log
 from mindspore_serving.engine.channel import Channel, Closed
+from mindspore_serving.engine.errors import Lost
 from mindspore_serving.engine.introduction import Stranger, admit
 from mindspore_serving.engine.values import Value
 
@@ -28,10 +29,6 @@ from mindspore_serving.engine.values import Value
 _PATIENCE = 120.0
 #: of an agent: what it said, and values
 Answer = tuple[dict[str, Any], list[Value]]
-
-
-class Lost(Exception):
-    """An agent died before all had answered; what the group kept is gone."""
 
 
 @dataclass(frozen=True)
@@ -194,4 +191,4 @@ class AgentGroup:
         self._listening.close()
 
 
-__all__ = ["AgentGroup", "Answer", "GroupPlace", "Lost"]
+__all__ = ["AgentGroup", "Answer", "GroupPlace"]

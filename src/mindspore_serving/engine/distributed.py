@@ -9,8 +9,9 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
-from mindspore_serving.engine.agent_group import AgentGroup, GroupPlace, Lost
+from mindspore_serving.engine.agent_group import AgentGroup, GroupPlace
 from mindspore_serving.engine.declaration import ModelDeclaration
+from mindspore_serving.engine.errors import Lost
 from mindspore_serving.engine.models import Array, Subgraph, TensorInfo
 
 

@@ -39,3 +39,7 @@ class Overloaded(ServingError):
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"Serving Error: enqueued requests count exceeds the limit {limit}", Kind.OVERLOADED)
+
+
+class Lost(Exception):
+    """An agent of a group died before all had answered; what the group kept is gone."""

@@ -33,8 +33,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from mindspore_serving.engine.agent_group import Lost
-from mindspore_serving.engine.errors import Kind, Overloaded, ServingError
+from mindspore_serving.engine.errors import Kind, Lost, Overloaded, ServingError
 from mindspore_serving.engine.queue import ATTEMPTS
 from mindspore_serving.llm.cache import BLOCK, OutOfPages, PageTable, pages_for
 from mindspore_serving.llm.checkpoint import Array, Shape, Weights, load, read_shape

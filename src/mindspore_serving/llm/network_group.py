@@ -22,7 +22,7 @@ _PATIENCE = 600
 
 
 class NetworkGroup:
-    """What a `Network` has. `Lost` (`engine/agent_group.py`) from them: keys and values are gone, new agents are coming."""
+    """What a `Network` has. `Lost` (`engine/errors.py`) from them: keys and values are gone, new agents are coming."""
 
     def __init__(self, folder: str, kind: str, pages: int, adapters: Sequence[str], parts: int, stages: int) -> None:
         self._answering = Share(0, parts, stages - 1, stages).rank
