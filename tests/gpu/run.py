@@ -157,7 +157,7 @@ def neighbours(x):
 #: name -> (kernel, arguments, whether its gradient runs on the device, too)
 KERNELS = {
     "rows": (row_softmax, (f(33, 700),), True),
-    "a product": (product, (f(45, 70), f(70, 50)), True),
+    "a product": (product, (f(45, 70), f(70, 50)), False),
     "branches": (neighbours, (f(40, 90),), False),
 }
 

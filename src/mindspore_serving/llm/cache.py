@@ -138,13 +138,14 @@ class Memory:
             self._mapped.madvise(_POPULATE_WRITE, begin, last * self._page - begin)
 
 
-def cache_type(weights: str) -> ms.Type:
+def cache_type(weights: str) -> type[np.floating]:
     """Of keys and values: as exact as float32 weights, or half as large beside weights that were rounded more than that."""
-    return {"float32": ms.float32, "bfloat16": ms.bfloat16}.get(weights, ms.float16)
+    found: type[np.floating] = ms.dtype_to_nptype({"float32": ms.float32, "bfloat16": ms.bfloat16}.get(weights, ms.float16))
+    return found
 
 
 def pages_for(megabytes: int, weights: str, layers: int, heads: int, width: int) -> int:
-    page = 2 * cache_type(weights).np.itemsize * layers * heads * width * BLOCK
+    page = 2 * np.dtype(cache_type(weights)).itemsize * layers * heads * width * BLOCK
     return max(megabytes * 2**20 // page, 2)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
 from mindspore.prims.cached_attention import PAGE, CachedAttention
 from mindspore.prims.packed_product import PackedProduct, pack
@@ -117,10 +118,10 @@ class Block(nn.Cell):
             PackedLinear(getattr(layer, n), kind, low.get(n), in_order) for n in ("inward", "outward", "wide", "narrow")
         )
         shapes = (pages, shape.kv_heads, shape.head_width, PAGE), (pages, shape.kv_heads, PAGE, shape.head_width)
-        self.memory = [] if half else [Memory(cache, cache_type(kind).np) for cache in shapes]
+        self.memory = [] if half else [Memory(cache, cache_type(kind)) for cache in shapes]
         if half:  # where the accelerator is
             self.keys, self.values = (
-                Parameter(ops.zeros(cache, cache_type(kind)), requires_grad=False) for cache in shapes
+                Parameter(ops.zeros(cache, ms.bfloat16), requires_grad=False) for cache in shapes
             )
         else:
             self.keys, self.values = (_parameter(memory.array) for memory in self.memory)
