@@ -26,18 +26,18 @@ class Tile:
     stages: int
 
 
-#: few rows: as many programs as keep the memory busy; many: as many numbers as registers hold
-FEW = Tile(64, 32, 128, 4, 5)
-SOME = Tile(128, 64, 64, 8, 4)
-MANY = Tile(128, 128, 64, 8, 4)
-#: outputs from which tiles of MANY are enough for all multiprocessors
+#: few rows: as many programs as keep the memory busy; many: as many numbers as registers hold. By the number of outputs; the quickest
+#: on an H200 (benchmarks/serving/gpu.py --tiles)
+FEW, FEW_TO_MANY = Tile(64, 32, 128, 4, 5), Tile(64, 64, 64, 4, 6)
+SOME, MANY = Tile(128, 64, 64, 8, 4), Tile(128, 256, 64, 8, 3)
+#: outputs from which wide tiles are enough for all multiprocessors
 _WIDE = 8192
 
 
 def tile_for(rows: int, outputs: int) -> Tile:
     if rows <= FEW.rows:
-        return FEW
-    return MANY if outputs >= _WIDE else SOME
+        return FEW if outputs < _WIDE else FEW_TO_MANY
+    return SOME if outputs < _WIDE else MANY
 
 
 def fits(inputs: int) -> bool:
