@@ -41,6 +41,7 @@ ELSEWHERE = {
         static_int tanh_ typeof zero_ zip_operation DType add_flags bernoulli_ control_depend
         Barrier BatchISendIRecv Receive Send print_""",
     "prims/test_decoding.py": "CachedAttention PackedProduct RowNorm RowPeak",
+    "prims/test_row_kernels.py": "RowChoice TakenRows",
     "train/test_data_queue.py": "GetNext",
     "train/test_summary.py": "HistogramSummary ImageSummary ScalarSummary TensorSummary",
     "support/test_collectives.py": """

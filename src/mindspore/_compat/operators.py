@@ -66,11 +66,11 @@ def find(name: str) -> Any:
         found = getattr(attention_parts, name, None)
     if found is None and len(name) > 5 and name.endswith(("_view", "View")):
         stem = name.removesuffix("_view").removesuffix("View")
-        return (_class_of(stem) if name[0].isupper() else None) or find(stem)
+        return _listed(stem) or (_class_of(stem) if name[0].isupper() else None) or find(stem)
     if found is None and name.endswith("_ext"):
         found = of_mint(name.removesuffix("_ext"))
-    for module in _TABLES:
-        found = getattr(module, name, None) if found is None and name in module.__all__ else found
+    if found is None:
+        found = _listed(name)
     if found is None and name.startswith("pyboost_"):
         return _called
     if found is None and name.endswith(("_op", "_impl")):
@@ -86,6 +86,11 @@ def find(name: str) -> Any:
     if found is None:
         raise AttributeError(f"mindspore.ops has nothing called {name!r}")
     return found
+
+
+def _listed(name: str) -> Any:
+    """What one of the modules of classes says that a name is."""
+    return next((getattr(module, name) for module in _TABLES if name in module.__all__), None)
 
 
 def _called(prim: Any, args: Any) -> Any:

@@ -97,6 +97,7 @@ from mindspore.prims.statistics import BadCount, ScalarVector, TensorStatistics
 from mindspore.prims.rnn import (
     RecurrentSequence, RecurrentSequenceCurvature, RecurrentSequenceGrad, RecurrentSequenceThird,
 )  # fmt: skip
+from mindspore.prims.row_choice import RowChoice
 from mindspore.prims.row_reductions import RowNorm, RowPeak
 from mindspore.prims.scan import CumProd, CumSum, Cummax, Cummin, CumulativeLogsumexp
 from mindspore.prims.sorting import Argmax, Argmin, SearchSorted, Sort, TopK
@@ -115,6 +116,7 @@ from mindspore.prims.state import Assign, AssignAdd, AssignSub
 from mindspore.prims.structural import Later, MakeTuple, Replaced, TupleGetItem
 from mindspore.prims.summary import HistogramSummary, ImageSummary, ScalarSummary, TensorSummary
 from mindspore.prims.suppression import Suppress
+from mindspore.prims.taken_rows import TakenRows
 from mindspore.prims.update import (
     Adam, AdamNoUpdateParam, AdamWeightDecay, ApplyAdaMax, ApplyAdadelta, ApplyAdagrad, ApplyAdagradDA,
     ApplyAdagradV2, ApplyAdamWithAmsgrad, ApplyAdamWithAmsgradV2, ApplyAddSign, ApplyCenteredRMSProp, ApplyFtrl,
