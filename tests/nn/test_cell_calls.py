@@ -126,3 +126,38 @@ def test_parameters_in_a_list_have_names_of_their_own():
         Net("aa")
     with pytest.raises(ValueError, match="two Parameters called 'b'"):
         net.more = (ms.Parameter(Tensor([1.0]), name="b"),)
+
+
+class _Sum(nn.Cell):
+    def construct(self, x, y=1):
+        return x + y
+
+
+class _WithoutSelf(nn.Cell):
+    def construct(x):
+        return x
+
+
+class _Raises(nn.Cell):
+    def construct(self, x):
+        return len(3)
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+@pytest.mark.parametrize(
+    ("cell", "args", "kwargs", "words"),
+    [
+        (_Sum(), (), {}, "_Sum.construct() missing a required argument: 'x'. It is declared as construct(self, x, y=1)."),
+        (_Sum(), (1, 2, 3), {}, "_Sum.construct() too many positional arguments. It is declared as construct(self, x, y=1)."),
+        (_Sum(), (1,), {"z": 2}, "_Sum.construct() got an unexpected keyword argument 'z'. It is declared as construct(self, x, y=1)."),
+        (
+            _WithoutSelf(), (1,), {},
+            "_WithoutSelf.construct() too many positional arguments. It is declared as construct(x). Should its first parameter be 'self'?",
+        ),
+        (_Raises(), (1,), {}, "object of type 'int' has no len()"),
+    ],
+)  # fmt: skip
+def test_arguments_that_a_cell_does_not_take(mode, cell, args, kwargs, words):
+    with ms.context.local_context(mode=mode), pytest.raises(TypeError) as caught:
+        cell(*args, **kwargs)
+    assert str(caught.value).split("\n")[0] == words

@@ -80,5 +80,7 @@ def test_one_memory():
     assert ops.move_to(x, "CPU") is x
     with pytest.raises(ValueError, match="move_to"):
         ops.move_to(x, "disk")
+    with pytest.raises(RuntimeError, match="the device in use, 'CPU', but got 'GPU'"):
+        x.move_to("GPU")
     gradients = ms.grad(lambda a, b: a * b, (0, 1), return_ids=True)(Tensor(2.0), Tensor(3.0))
     assert ops.get_grad(gradients, 1).asnumpy() == 2

@@ -215,6 +215,10 @@ def test_values_that_do_not_fit(bad):
         lambda m: m.train(1, data(), callbacks=[1]),
         lambda m: m.predict([1]),
         lambda m: Model("net"),
+        lambda m: Model(dense(), "mse"),
+        lambda m: m.train(1, [1, 2]),
+        lambda m: m.fit(1, data(), [1, 2]),
+        lambda m: Model(dense(), nn.MSELoss(), metrics={"mse"}).eval(None),
         lambda m: Model(dense(), nn.MSELoss(), metrics="mse"),
     ],
 )

@@ -73,15 +73,13 @@ def tensordump(file_name: str, tensor: Tensor, mode: str = "out") -> None:
 
 
 def move_to(input: Any, to: str = "CPU", blocking: bool = True) -> Any:
-    """The tensor itself: there is one memory here.
+    """`input.move_to(to, blocking)`: the tensor itself, there is one memory here.
 
     Examples:
         >>> print(ops.move_to(Tensor([1.0]), "CPU"))
         [1.]
     """
-    if to not in ("CPU", "Ascend", "GPU"):
-        raise ValueError(f"For 'move_to', 'to' must be CPU, GPU or Ascend, but got {to!r}.")
-    return input
+    return input.move_to(to, blocking)
 
 
 def control_depend(src: Any, dst: Any) -> None:

@@ -235,7 +235,10 @@ class Cell(HookMixin, StateMixin):
         try:
             return self.run_around(self.construct, args, kwargs)
         except Exception as error:
-            explain.point_to_user(error)
+            misfit = explain.misfit_call(self.construct, args, kwargs, error) if isinstance(error, TypeError) else None
+            explain.point_to_user(misfit or error)
+            if misfit is not None:
+                raise misfit from None
             raise
         finally:
             ACTIVE.depth -= 1

@@ -95,6 +95,40 @@ def _is_of_user(code: CodeType) -> bool:
     return not name.startswith((_LIBRARY, "<", sys.base_prefix)) and not any(p in name for p in _PACKAGES)
 
 
+def misfit(function: Callable, signature: inspect.Signature, args: tuple, kwargs: dict, error: TypeError) -> TypeError:
+    """The exception for arguments that a function of the user does not take; `error` is what binding them raised."""
+    name = function.__qualname__.rpartition("<locals>.")[2]
+    reason = _unknown_keyword(signature, kwargs) or str(error)
+    lacks_self = function.__name__ == "construct" and len(signature.parameters) == len(args) - 1
+    lacks_self = lacks_self and next(iter(signature.parameters), "") != "self"
+    hint = " Should its first parameter be 'self'?" if lacks_self else ""
+    return TypeError(f"{name}() {reason}. It is declared as {function.__name__}{signature}.{hint}")
+
+
+def misfit_call(method: Any, args: tuple, kwargs: dict, error: Exception) -> TypeError | None:
+    """`misfit` for a method that raised `error`; None if it was entered, so that the error is its own."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    if last is None or not last.tb_frame.f_code.co_filename.startswith(_LIBRARY) or not inspect.ismethod(method):
+        return None
+    function = method.__func__
+    signature = inspect.signature(function, follow_wrapped=False)
+    try:
+        signature.bind(method.__self__, *args, **kwargs)
+    except TypeError as unbound:
+        return misfit(function, signature, (method.__self__, *args), kwargs, unbound)
+    return None
+
+
+def _unknown_keyword(signature: inspect.Signature, kwargs: dict) -> str:
+    """A misspelt name explains more than the argument that is missing because of it."""
+    if any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values()):
+        return ""
+    unknown = next((k for k in kwargs if k not in signature.parameters), None)
+    return f"got an unexpected keyword argument {unknown!r}" if unknown is not None else ""
+
+
 def point_to_user(error: Exception) -> None:
     """Note the user's line that an error of PyNative mode comes from; to be called where the error passes by, as often as it does."""
     if getattr(error, _POINTED, False) or getattr(error, LOCATED, False):

@@ -505,8 +505,8 @@ class BatchNorm(Primitive):
             checks.tensor(self.name, name, value)
             if value.shape != (channels,):
                 raise ValueError(
-                    f"For '{self.name}', '{name}' must have the shape ({channels},) of the channels, "
-                    f"but got {value.shape}."
+                    f"For '{self.name}', '{name}' must have the shape ({channels},), one element for each channel of an input "
+                    f"of shape {x.shape}, but got {value.shape}."
                 )
         stat = AbstractTensor(stat_dtype(x.dtype), (channels,))
         return AbstractTuple((x, mean, variance, stat, stat))

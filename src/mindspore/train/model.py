@@ -27,6 +27,13 @@ _OPTIONS = ("loss_scale_manager", "keep_batchnorm_fp32", "boost_config_dict", "a
 _INPUT_KINDS = (Tensor, int, float, str, type(None))
 
 
+def _check_dataset(owner: str, dataset: Any) -> None:
+    if not hasattr(dataset, "create_tuple_iterator"):
+        raise TypeError(
+            f"For '{owner}', the dataset must be one of mindspore.dataset, such as GeneratorDataset, but got {type(dataset).__name__}."
+        )
+
+
 def _check_sinking(owner: str, name: str, sink_mode: Any) -> None:
     """A pipeline in debug mode runs row by row in the calling thread, so that it can be stepped through: it feeds no queue."""
     check_bool(owner, name, sink_mode)
@@ -84,6 +91,8 @@ class Model:
                 raise ValueError(f"For 'Model', the further arguments are {', '.join(_OPTIONS)}, but got '{name}'.")
         if not isinstance(network, Cell):
             raise TypeError(f"For 'Model', 'network' must be a Cell, but got {type(network).__name__}.")
+        if loss_fn is not None and not callable(loss_fn):
+            raise TypeError(f"For 'Model', 'loss_fn' must be a Cell such as nn.MSELoss(), but got {loss_fn!r}.")
         if optimizer is None and amp_level != "O0":
             raise ValueError("For 'Model', 'amp_level' needs an 'optimizer': mixed precision is set up for training.")
         if optimizer is None and kwargs.get("loss_scale_manager") is not None:
@@ -254,6 +263,8 @@ class Model:
             raise TypeError(
                 f"For 'Model.fit', 'valid_frequency' must be an int or a list, not {type(valid_frequency)}."
             )
+        if valid_dataset is not None:
+            _check_dataset("Model.fit", valid_dataset)
         if valid_dataset is not None and not self._metric_fns:
             raise ValueError("For 'Model.fit', 'valid_dataset' needs the argument 'metrics' of the Model.")
         _refuse_plain_hooks(callbacks)
@@ -273,6 +284,7 @@ class Model:
             raise ValueError(f"For '{owner}', 'initial_epoch' {initial_epoch} must be smaller than 'epoch' {epoch}.")
         if sink_size < -1 or sink_size == 0:
             raise ValueError(f"For '{owner}', 'sink_size' must be -1 or positive, but got {sink_size}.")
+        _check_dataset(owner, dataset)
         size = dataset.get_dataset_size()
         if size == 0:
             raise ValueError(f"For '{owner}', the dataset has no data.")
@@ -401,6 +413,7 @@ class Model:
         _check_sinking("Model.eval", "dataset_sink_mode", dataset_sink_mode)
         if not self._metric_fns:
             raise ValueError("For 'Model.eval', the Model needs the argument 'metrics'.")
+        _check_dataset("Model.eval", valid_dataset)
         params = _InternalCallbackParam(list_callback=_as_list(callbacks), network=self._network)
         with _CallbackManager(params.list_callback) as manager:
             return self._evaluate(valid_dataset, manager, params)

@@ -27,7 +27,7 @@ from mindspore.compiler.parse.frames import Frame, InterpretedFunction, Return
 from mindspore.compiler.parse.rules import Rules
 from mindspore.compiler.parse.source import is_generator, is_library, source_of
 from mindspore.ir import AbstractTuple, FuncGraph, ValueNode
-from mindspore.prims import values
+from mindspore.prims import explain, values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.checks import UnfitError
 from mindspore.prims.control import Call
@@ -414,11 +414,7 @@ def _bound(function: types.FunctionType, args: tuple, kwargs: dict) -> inspect.B
     try:
         bound = signature.bind(*args, **kwargs)
     except TypeError as error:
-        name = function.__qualname__.rpartition("<locals>.")[2]
-        reason = _unknown_keyword(signature, kwargs) or str(error)
-        unbound = function.__name__ == "construct" and next(iter(signature.parameters), "") != "self"
-        hint = " Its first parameter must be 'self'." if unbound else ""
-        raise TypeError(f"{name}() {reason}. It is declared as {function.__name__}{signature}.{hint}") from None
+        raise explain.misfit(function, signature, args, kwargs, error) from None
     bound.apply_defaults()
     return bound
 
@@ -432,14 +428,6 @@ def _yields(node: ast.AST) -> bool:
         if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) and _yields(child):
             return True
     return False
-
-
-def _unknown_keyword(signature: inspect.Signature, kwargs: dict) -> str:
-    """A misspelt name explains more than the argument that is missing because of it."""
-    if any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values()):
-        return ""
-    unknown = next((k for k in kwargs if k not in signature.parameters), None)
-    return f"got an unexpected keyword argument {unknown!r}" if unknown is not None else ""
 
 
 def _bind(function: InterpretedFunction, args: tuple, kwargs: dict) -> dict[str, Any]:

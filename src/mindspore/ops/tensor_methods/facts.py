@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindspore import context
 from mindspore._base import dtype as mstype
 from mindspore.common.sparse import dense_to_coo, dense_to_csr
 from mindspore.common.symbol import Symbol
@@ -107,12 +108,20 @@ def _is_shared(self: Tensor) -> bool:
 
 
 def _move_to(self: Tensor, to: str = "CPU", blocking: bool = True) -> Tensor:
-    """This tensor: there is one memory here.
+    """This tensor: there is one memory here, that of the device in use.
 
     Examples:
         >>> Tensor([1.0]).move_to('CPU').tolist()
         [1.0]
     """
+    checks.one_of("move_to", "to", to, ("CPU", "GPU", "Ascend"))
+    checks.boolean("move_to", "blocking", blocking)
+    here = context.get_context("device_target")
+    if to not in ("CPU", here):
+        raise RuntimeError(
+            f"For 'move_to', 'to' must be 'CPU' or the device in use, {here!r}, but got {to!r}. "
+            "Choose another device with set_device before tensors are made."
+        )
     return self
 
 
