@@ -1,8 +1,9 @@
 """Requests per second of an empty model over protocol v2, beside the bare libraries on the same machine.
 
-    python benchmarks/serving/echo.py [--connections 32] [--seconds 5] [--turns 3]
+    python benchmarks/serving/echo.py [--protocols http grpc] [--connections 32] [--seconds 1] [--turns 15]
 
-Server, load and rivals run in turns; the load is a process of its own. HTTP: an ASGI application that parses the body and answers
+Ours and the rival take short turns, so that a machine whose speed changes changes both; the ratio is the median of the turns'. The
+load is a process of its own. HTTP: an ASGI application that parses the body and answers
 (uvicorn); gRPC: a handler that answers what it got (grpc.aio).
 """
 
@@ -110,13 +111,25 @@ async def _grpc_client(channel, request, end, counts, number):
         counts[number] += 1
 
 
-def load(kind, port, connections, seconds, result):
+async def _http_load(port, connections, seconds):
+    counts = [0] * connections
+    end = time.perf_counter() + seconds
+    await asyncio.gather(*(_http_client(port, end, counts, n) for n in range(connections)))
+    return sum(counts) / seconds
+
+
+async def _grpc_load(channels, data, seconds):
+    counts = [0] * len(channels)
+    end = time.perf_counter() + seconds
+    await asyncio.gather(*(_grpc_client(channel, data, end, counts, n) for n, channel in enumerate(channels)))
+    return sum(counts) / seconds
+
+
+def load(kind, port, connections, orders):
+    """A process that makes load for so many seconds whenever it is told to."""
+
     async def run():
-        counts = [0] * connections
-        end = time.perf_counter() + seconds
-        if kind == "http":
-            await asyncio.gather(*(_http_client(port, end, counts, n) for n in range(connections)))
-        else:
+        if kind == "grpc":
             given = triton.InferInput("x", [1, 4], "FP32")
             given.set_data_from_numpy(np.array([[1, 2, 3, 4]], np.float32))
             message = triton.service_pb2.ModelInferRequest(
@@ -125,8 +138,10 @@ def load(kind, port, connections, seconds, result):
             options = [("grpc.use_local_subchannel_pool", 1)]
             channels = [grpc.aio.insecure_channel(f"127.0.0.1:{port}", options) for _ in range(connections)]
             data = message.SerializeToString()
-            await asyncio.gather(*(_grpc_client(c, data, end, counts, n) for n, c in enumerate(channels)))
-        result.value = sum(counts) / seconds
+        while seconds := orders.recv():
+            orders.send(
+                await (_http_load(port, connections, seconds) if kind == "http" else _grpc_load(channels, data, seconds))
+            )
 
     asyncio.run(run())
 
@@ -142,41 +157,53 @@ def wait_for(port):
     raise RuntimeError("the server did not start")
 
 
-def rate(context, server, kind, folder, options):
-    http, rpc = free_port(), free_port()
-    process = context.Process(target=server, args=(folder, http, rpc))
-    process.start()
-    try:
+class Measured:
+    """A server and its load, each a process; both wait while another pair is measured."""
+
+    def __init__(self, context, server, kind, folder, connections):
+        http, rpc = free_port(), free_port()
         port = http if kind == "http" else rpc
+        self.orders, theirs = context.Pipe()
+        self.server = context.Process(target=server, args=(folder, http, rpc))
+        self.client = context.Process(target=load, args=(kind, port, connections, theirs))
+        self.server.start()
         wait_for(port)
-        result = context.Value("d", 0.0)
-        for seconds in (1.0, options.seconds):  # the first warms up
-            client = context.Process(target=load, args=(kind, port, options.connections, seconds, result))
-            client.start()
-            client.join()
-            assert client.exitcode == 0
-        return result.value
-    finally:
-        process.terminate()
-        process.join()
+        self.client.start()
+        theirs.close()
+
+    def rate(self, seconds):
+        self.orders.send(seconds)
+        return self.orders.recv()
+
+    def stop(self):
+        self.orders.send(0)
+        self.client.join()
+        self.server.terminate()
+        self.server.join()
 
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--protocols", nargs="+", choices=("http", "grpc"), default=["http", "grpc"])
     parser.add_argument("--connections", type=int, default=32)
-    parser.add_argument("--seconds", type=float, default=5)
-    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--turns", type=int, default=15)
     options = parser.parse_args()
     context = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as folder:
         example = ms.Tensor(shape=[None, 4], dtype=ms.float32)
         ms.export(Same(), example, file_name=str(Path(folder, "same")), file_format="MINDIR")
-        for kind, bare in (("http", bare_http), ("grpc", bare_grpc)):
-            pairs = [
-                [rate(context, server, kind, folder, options) for server in (ours, bare)] for _ in range(options.turns)
-            ]
+        for kind in options.protocols:
+            bare = bare_http if kind == "http" else bare_grpc
+            measured = [Measured(context, server, kind, folder, options.connections) for server in (ours, bare)]
+            for one in measured:
+                one.rate(1.0)  # warms up
+            pairs = [[one.rate(options.seconds) for one in measured] for _ in range(options.turns)]
+            for one in measured:
+                one.stop()
             mine, other = (statistics.median(column) for column in zip(*pairs))
-            print(f"{kind}: {mine:.0f} requests/s, bare library {other:.0f}: {mine / other:.0%}", flush=True)
+            ratio = statistics.median(own / bare_rate for own, bare_rate in pairs)
+            print(f"{kind}: {mine:.0f} requests/s, bare library {other:.0f}: {ratio:.0%}", flush=True)
 
 
 if __name__ == "__main__":
