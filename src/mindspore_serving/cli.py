@@ -15,6 +15,7 @@ from mindspore_serving.server.config import SSLConfig, Wanted
 from mindspore_serving.server.host import Host, Options
 
 _MODELS = (".mindir", ".onnx")
+_WEIGHTS = (".safetensors", ".gguf")
 #: (rows, of a prompt) that language models compile first, while nobody asks
 _WARM = ((1, False), (64, True), (16, False), (2, False), (4, False), (8, False), (32, True), (32, False), (128, True), (256, True),
          (16, True), (12, False), (24, False), (48, True), (96, True), (192, True))  # fmt: skip
@@ -38,6 +39,12 @@ def locations(path: str) -> list[Location]:
         ]
         if places:
             return places
+    if not os.path.exists(path):
+        raise ValueError(f"there is no file or folder {path}")
+    if path.endswith(_WEIGHTS):
+        raise ValueError(f"a language model is served by its folder, with tokenizer.json in it: serve {directory}")
+    if os.path.isdir(path) and any(entry.endswith(_WEIGHTS) for entry in os.listdir(path)):
+        raise ValueError(f"{path} holds a language model, but no tokenizer.json")
     raise ValueError(f"{path} is no .mindir or .onnx file, no folder with servable_config.py, and no folder of those")
 
 

@@ -1,18 +1,40 @@
-"""Clients that mean harm or are careless: bodies without end, wrong certificates, deep nesting, shapes that promise too much."""
+"""Clients and models that mean harm or are careless: bodies without end, wrong certificates, deep nesting, shapes that promise too much,
+texts of megabytes, templates that reach for Python, damaged files; workers that are stopped, servers that are told to end."""
 
+import contextlib
 import datetime
+import json
+import os
+import resource
+import shutil
+import signal
 import socket
 import ssl
+import subprocess
+import sys
+import textwrap
+import threading
+import time
 
+import numpy as np
 import pytest
 import requests
+import tiny_models
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from conftest import ADD
+from conftest import ADD, write_tokenizer
 from mindspore_serving import server
+from mindspore_serving.client import Client
+from mindspore_serving.engine.errors import ServingError
+from mindspore_serving.llm.encoder import EncoderEngine
+from mindspore_serving.llm.engine import Engine, Limits
+from mindspore_serving.llm.text import Tokenizer
+from mindspore_serving.server.starting import _Process
 
 
 def certificate(folder, name, days, authority=None):
@@ -73,3 +95,155 @@ def test_bodies(service):
         assert requests.get(service.address + path, timeout=20).status_code < 500
     body = {"model": "tiny", "prompt": "Hello", "max_tokens": 3, "temperature": 0}
     assert requests.post(f"{service.address}/v1/completions", json=body, timeout=60).status_code == 200
+
+
+def test_long_texts_are_refused_before_they_become_tokens(service, monkeypatch):
+    def refusal(path, **body):
+        answer = requests.post(f"{service.address}/v1/{path}", json={"model": "tiny", **body}, timeout=60)
+        assert answer.status_code == 400
+        return answer.json()["error"]["message"]
+
+    text = "a" * (64 * 256 + 1)
+    assert "a prompt of 16384 tokens" in refusal("completions", prompt=text[1:])  # made in a thread of its own
+    model = service.language_models.find("tiny")
+    monkeypatch.setattr(model.tokenizer, "_tokenizer", None)  # nothing is cut into tokens any more
+    assert f"a text of {len(text)} characters is longer than the 256 tokens" in refusal("completions", prompt=text)
+    assert "characters is longer" in refusal("chat/completions", messages=[{"role": "user", "content": text}])
+    assert "more than 1024 characters" in refusal("completions", prompt=[1], stop=text)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ ().__class__.__mro__[1].__subclasses__() }}",
+        "{{ cycler.__init__.__globals__.os.system('id') }}",
+        "{{ messages.__class__ }}{{ messages[0].update({'role': 'system'}) }}",
+        "{% include '/etc/passwd' %}",
+        "{% import 'os' as os %}{{ os }}",
+        "{{ ''.__class__.mro()[1] }}",
+        "{{ '{0.__class__.__init__.__globals__}'.format(messages) }}",
+        "{% for i in range(1000000000) %}{% endfor %}",
+        "{{ 1 / 0 }}",
+        "{{ raise_exception('no') }}",
+    ],
+)
+def test_templates_cannot_reach_python(template, tmp_path):
+    write_tokenizer(tmp_path)
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"chat_template": template}))
+    messages = [{"role": "user", "content": "a"}]
+    with pytest.raises(ServingError, match="the chat template refuses"):
+        Tokenizer(str(tmp_path)).chat(messages)
+    assert messages == [{"role": "user", "content": "a"}]
+
+
+WRONG = st.sampled_from([None, 0, -1, 1, 2**31, 2**63, 10**30, 1.5, float("inf"), "a", "", [], [1], {}, {"type": "yarn"}, True])
+DAMAGE = st.lists(st.tuples(st.floats(0, 1), st.sampled_from(b'0123456789"{}[],:ax\xff\x00')), min_size=1, max_size=4)
+
+
+@pytest.mark.parametrize("family", ["llama", "gpt2", "gpt_pangu", "bert"])
+def test_damaged_models(family, tmp_path):
+    """Whatever a model's files say, a server that cannot use them says so and ends: no other exception, no endless memory."""
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    tiny_models.write(good, family)
+    config = json.loads((good / "config.json").read_text())
+    weights = (good / "model.safetensors").read_bytes()
+    header = 8 + int.from_bytes(weights[:8], "little")
+
+    def load():
+        engine = EncoderEngine(str(bad)) if family == "bert" else Engine(str(bad), Limits(cache_megabytes=2))
+        engine.stop()
+
+    @settings(deadline=None, max_examples=40)
+    @given(st.dictionaries(st.sampled_from(sorted(config)), WRONG, max_size=2), DAMAGE, st.booleans(), st.floats(0, 1) | st.just(1.0))
+    def damaged(changes, bytes_changed, damage, end):
+        shutil.rmtree(bad, ignore_errors=True)
+        bad.mkdir()
+        data = bytearray(weights[: max(int(len(weights) * end), 1)])
+        for place, value in bytes_changed if damage else ():
+            data[min(int(header * place), len(data) - 1)] = value
+        (bad / "config.json").write_text(json.dumps({**config, **changes}))
+        (bad / "model.safetensors").write_bytes(data)
+        with contextlib.suppress(ValueError):
+            load()
+
+    damaged()
+    shutil.rmtree(bad)
+    shutil.copytree(good, bad)
+    load()
+
+
+def test_idle_connections_hold_up_nobody(service):
+    host, port = service.address.removeprefix("http://").split(":")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))  # both ends of all are in this process
+    idle = []
+    try:
+        idle += (socket.create_connection((host, int(port)), timeout=60) for _ in range(1000))
+        body = {"model": "tiny", "prompt": "Hello", "max_tokens": 3}
+        assert requests.post(f"{service.address}/v1/completions", json=body, timeout=60).status_code == 200
+    finally:
+        for connection in idle:
+            connection.close()
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+VECTORS = {"x1": np.ones(2, np.float32), "x2": np.ones(2, np.float32)}
+
+
+def test_a_worker_that_is_stopped_does_not_keep_requests_for_ever(start):
+    address, _ = start("add", ADD, {1: {"add.mindir": {}}})
+    client = Client(address, "add", "add")
+    assert "y" in client.infer(VECTORS)[0]
+    dispatcher = _Process.host.dispatcher
+    (worker,) = dispatcher.pools[0].pids
+    os.kill(worker, signal.SIGSTOP)
+    try:
+        dispatcher.max_seconds = 0.5
+        assert "deadline" in str(client.infer(VECTORS))
+    finally:
+        dispatcher.max_seconds = 0.0
+        os.kill(worker, signal.SIGCONT)
+    assert "y" in client.infer(VECTORS)[0]
+    assert dispatcher.pools[0].pids == [worker]
+
+
+SLOW = """
+    import pathlib, time
+    from mindspore_serving.server import register
+
+    def wait(x):
+        (pathlib.Path(__file__).parent / "begun").touch()
+        time.sleep(1)
+        return x
+
+    @register.register_method(output_names=["y"])
+    def run(x):
+        return register.add_stage(wait, x, outputs_count=1)
+"""
+
+
+def test_a_server_that_is_told_to_end_answers_what_it_has_begun(tmp_path, free_port):
+    folder = tmp_path / "slow"
+    folder.mkdir()
+    (folder / "servable_config.py").write_text(textwrap.dedent(SLOW))
+    http, grpc = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
+    command = [sys.executable, "-m", "mindspore_serving.cli", "serve", str(folder), "--http", http, "--grpc", grpc]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    answers = []
+    body = {"inputs": [{"name": "x", "shape": [1], "datatype": "FP32", "data": [3]}]}
+    try:
+        assert "serving slow" in process.stdout.readline()
+        asking = threading.Thread(
+            target=lambda: answers.append(requests.post(f"http://{http}/v2/models/slow/infer", json=body, timeout=60))
+        )
+        asking.start()
+        while not (folder / "begun").exists() and asking.is_alive():
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        asking.join(60)
+        assert answers[0].json()["outputs"][0]["data"] == [3]
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+    with pytest.raises(requests.exceptions.ConnectionError):
+        requests.post(f"http://{http}/v2/models/slow/infer", json=body, timeout=60)

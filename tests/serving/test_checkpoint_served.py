@@ -55,7 +55,8 @@ def test_served(saved, tmp_path, free_port):
     ("network", "shape", "words"),
     [
         ("net.py:none", "float32:1,4", "has no function or class 'none'"),
-        ("none.py:small", "float32:1,4", "FILE.py:NAME"),
+        ("none.py:small", "float32:1,4", "none.py, which is not there"),
+        ("", "float32:1,4", "must be FILE.py:NAME"),
         ("net.py:number", "float32:1,4", "gives int, not a network"),
         ("net.py:other", "float32:1,4", "lacks weights of the network: 2.weight, 2.bias"),
         ("net.py:small", "float32", "--input must be"),
@@ -64,4 +65,4 @@ def test_served(saved, tmp_path, free_port):
 )
 def test_refusals(saved, network, shape, words, tmp_path):
     with pytest.raises(ValueError, match=words):
-        to_model(str(tmp_path / "small.ckpt"), str(tmp_path / network), [shape], str(tmp_path))
+        to_model(str(tmp_path / "small.ckpt"), network and str(tmp_path / network), [shape], str(tmp_path))

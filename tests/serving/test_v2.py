@@ -14,6 +14,7 @@ import tritonclient.grpc
 import tritonclient.http
 
 from conftest import ADD, export
+from mindspore_serving import cli
 from mindspore_serving.client import Client
 from mindspore_serving.engine.dispatcher import Deployment
 from mindspore_serving.engine.location import Location
@@ -154,4 +155,14 @@ def test_command(tmp_path, free_port):
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0
     failed = subprocess.run([*command[:-5], str(tmp_path / "none")], capture_output=True, text=True, check=False)
-    assert failed.returncode == 1 and "is no .mindir or .onnx file" in failed.stderr
+    assert failed.returncode == 1 and "there is no file or folder" in failed.stderr
+
+
+def test_what_cannot_be_served(tmp_path):
+    (tmp_path / "model").mkdir()
+    for name in ("model/a.safetensors", "a.gguf", "notes.txt"):
+        (tmp_path / name).write_text("")
+    for path, words in (("none", "no file or folder"), ("model", "no tokenizer.json"), ("a.gguf", "by its folder"),
+                        ("notes.txt", "is no .mindir or .onnx file")):  # fmt: skip
+        with pytest.raises(ValueError, match=words):
+            cli.locations(str(tmp_path / path))

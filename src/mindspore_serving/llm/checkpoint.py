@@ -6,11 +6,12 @@ functions by family find the weights. Nothing is executed; sizes in the files ar
 
 from __future__ import annotations
 
+import contextlib
 import json
 import mmap
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,29 +65,65 @@ def read_config(folder: str) -> dict[str, Any]:
     return config
 
 
+#: what a size in a configuration can be at most: arrays of that many numbers are made
+_LARGEST = 1 << 24
+
+
+def size(config: dict[str, Any], name: str, default: int = 0) -> int:
+    """A size that a configuration states; `default`, if that is not 0, where it says nothing."""
+    found = config[name] if not default else config.get(name) or default
+    if isinstance(found, bool) or not isinstance(found, int) or not 0 < found <= _LARGEST:
+        raise ValueError(f"'{name}' in the model's configuration must be a whole number from 1 to {_LARGEST}, but is {found!r}"[:200])
+    return found
+
+
+def small(config: dict[str, Any], name: str, default: float | None = None) -> float:
+    """The number that norms add."""
+    found = config[name] if default is None else config.get(name, default)
+    if isinstance(found, bool) or not isinstance(found, (int, float)) or not 0 <= found < 1:
+        raise ValueError(f"'{name}' in the model's configuration must be a number from 0 to 1, but is {found!r}"[:200])
+    return float(found)
+
+
+def _ends(given: Any) -> tuple[int, ...]:
+    ends = tuple(given) if isinstance(given, list) else () if given is None else (given,)
+    if any(isinstance(end, bool) or not isinstance(end, int) for end in ends):
+        raise ValueError(f"'eos_token_id' in the model's configuration must be a token or a list of tokens, but is {given!r}"[:200])
+    return ends
+
+
 def shape_of(config: dict[str, Any]) -> Shape:
-    family = config.get("model_type")
-    end = config.get("eos_token_id")
-    ends = tuple(end) if isinstance(end, list) else () if end is None else (end,)
     try:
-        if family == "gpt2":
-            width, heads, activation = config["n_embd"], config["n_head"], config.get("activation_function", "gelu_new")
-            return Shape("gpt2", config["vocab_size"], width, config["n_layer"], heads, heads, width // heads,
-                         config.get("n_inner") or 4 * width, config["layer_norm_epsilon"], config["n_positions"], None, ends,
-                         exact_gelu(activation))  # fmt: skip
-        if family == "gpt_pangu":
-            width, heads, activation = config["hidden_size"], config["num_heads"], config.get("activation_function", "gelu")
-            return Shape(family, config["vocab_size"], width, config["num_layers"], heads, heads, width // heads,
-                         config.get("intermediate_size") or 4 * width, config.get("layer_norm_epsilon", 1e-5),
-                         config["max_position_embeddings"], None, ends, exact_gelu(activation))  # fmt: skip
-        if family in ("llama", "mistral", "qwen2"):
-            width, heads = config["hidden_size"], config["num_attention_heads"]
-            head_width, positions = config.get("head_dim") or width // heads, config["max_position_embeddings"]
-            return Shape(family, config["vocab_size"], width, config["num_hidden_layers"], heads,
-                         config.get("num_key_value_heads") or heads, head_width, config["intermediate_size"], config["rms_norm_eps"],
-                         positions, Rotation.of(config, head_width, positions), ends)  # fmt: skip
+        shape = _shape(config)
     except KeyError as error:
         raise ValueError(f"the model's configuration lacks {error}") from None
+    except (TypeError, AttributeError, OverflowError) as error:  # settings of rotary positions that are no numbers
+        raise ValueError(f"the model's configuration cannot be used: {error}") from None
+    if shape.width % shape.heads or shape.heads % shape.kv_heads or shape.head_width % 2 * (shape.rotation is not None):
+        raise ValueError(
+            f"a width of {shape.width} with {shape.heads} heads of {shape.head_width}, {shape.kv_heads} of them with keys, is not possible"
+        )
+    return shape
+
+
+def _shape(config: dict[str, Any]) -> Shape:
+    family, ends = config.get("model_type"), _ends(config.get("eos_token_id"))
+    if family == "gpt2":
+        width, heads, activation = size(config, "n_embd"), size(config, "n_head"), config.get("activation_function", "gelu_new")
+        return Shape("gpt2", size(config, "vocab_size"), width, size(config, "n_layer"), heads, heads, width // heads,
+                     size(config, "n_inner", 4 * width), small(config, "layer_norm_epsilon"), size(config, "n_positions"), None, ends,
+                     exact_gelu(activation))  # fmt: skip
+    if family == "gpt_pangu":
+        width, heads, activation = size(config, "hidden_size"), size(config, "num_heads"), config.get("activation_function", "gelu")
+        return Shape(family, size(config, "vocab_size"), width, size(config, "num_layers"), heads, heads, width // heads,
+                     size(config, "intermediate_size", 4 * width), small(config, "layer_norm_epsilon", 1e-5),
+                     size(config, "max_position_embeddings"), None, ends, exact_gelu(activation))  # fmt: skip
+    if family in ("llama", "mistral", "qwen2"):
+        width, heads = size(config, "hidden_size"), size(config, "num_attention_heads")
+        head_width, positions = size(config, "head_dim", max(width // heads, 1)), size(config, "max_position_embeddings")
+        return Shape(family, size(config, "vocab_size"), width, size(config, "num_hidden_layers"), heads,
+                     size(config, "num_key_value_heads", heads), head_width, size(config, "intermediate_size"),
+                     small(config, "rms_norm_eps"), positions, Rotation.of(config, head_width, positions), ends)  # fmt: skip
     raise ValueError(f"models of type {family!r} are not supported; known are {', '.join(FAMILIES)}")
 
 
@@ -177,19 +214,24 @@ def read_shape(folder: str) -> Shape:
     return shape_of(read_config(folder) if path is None else gguf_model.configuration(gguf.File(path)))
 
 
-def load(folder: str) -> tuple[Shape, Weights]:
-    path = gguf_file(folder)
-    if path is not None:
-        file = gguf.File(path)
-        config = gguf_model.configuration(file)
-        arrays: Arrays = gguf_model.Tensors(file, config)
-    else:
-        config, arrays = read_config(folder), read_weights(folder)
-    shape = shape_of(config)
+@contextlib.contextmanager
+def named_if_missing(folder: str) -> Iterator[None]:
+    """Says of a weight that is looked for in vain where it was."""
     try:
-        return shape, {"gpt2": _gpt2, "gpt_pangu": _pangu}.get(shape.family, _llama)(shape, arrays)
+        yield
     except KeyError as error:
         raise ValueError(f"{folder} lacks the weight {error}") from None
+
+
+def load(folder: str) -> tuple[Shape, Weights]:
+    path = gguf_file(folder)
+    file = None if path is None else gguf.File(path)
+    config = read_config(folder) if file is None else gguf_model.configuration(file)
+    shape = shape_of(config)  # before anything is made of these sizes
+    arrays: Arrays = read_weights(folder) if file is None else gguf_model.Tensors(file, config)
+    with named_if_missing(folder):
+        weights = {"gpt2": _gpt2, "gpt_pangu": _pangu}.get(shape.family, _llama)(shape, arrays)
+    return shape, replace(weights, layer=named_if_missing(folder)(weights.layer))
 
 
 def _gpt2(shape: Shape, arrays: Arrays) -> Weights:

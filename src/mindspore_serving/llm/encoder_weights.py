@@ -10,7 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from mindspore_serving.llm.checkpoint import Array, Layer, Linear, Norm, exact_gelu, own, read_config, read_weights
+from mindspore_serving.llm.checkpoint import (
+    Array,
+    Layer,
+    Linear,
+    Norm,
+    exact_gelu,
+    named_if_missing,
+    own,
+    read_config,
+    read_weights,
+    size,
+    small,
+)
 
 FAMILIES = ("bert", "roberta", "xlm-roberta", "camembert", "distilbert")
 #: our part of a layer → Hugging Face's name of it; several are joined
@@ -65,17 +77,22 @@ def shape_of(folder: str) -> EncoderShape:
     family = config["model_type"]
     short = family == "distilbert"
     try:
-        width = config["dim" if short else "hidden_size"]
-        layers, heads = config["n_layers" if short else "num_hidden_layers"], config["n_heads" if short else "num_attention_heads"]
+        width = size(config, "dim" if short else "hidden_size")
+        layers = size(config, "n_layers" if short else "num_hidden_layers")
+        heads = size(config, "n_heads" if short else "num_attention_heads")
         first = 0 if family in ("bert", "distilbert") else config.get("pad_token_id", 1) + 1
-        positions = config["max_position_embeddings"] - first
-        vocabulary = config["vocab_size"]
+        positions = size(config, "max_position_embeddings") - first
+        vocabulary = size(config, "vocab_size")
     except KeyError as error:
         raise ValueError(f"the model's configuration lacks {error}") from None
+    except TypeError:
+        raise ValueError(f"'pad_token_id' must be a token, but is {config['pad_token_id']!r}") from None
+    if width % heads or not 0 <= first < first + positions:
+        raise ValueError(f"a width of {width} with {heads} heads, or {positions} positions behind {first} others, is not possible")
     if config.get("position_embedding_type", "absolute") != "absolute":
         raise ValueError("encoders with relative positions are not supported")
     activation = exact_gelu(config.get("activation" if short else "hidden_act", "gelu"))
-    epsilon = 1e-12 if short else config.get("layer_norm_eps", 1e-12)
+    epsilon = 1e-12 if short else small(config, "layer_norm_eps", 1e-12)
     return EncoderShape(family, vocabulary, width, layers, heads, epsilon, positions, first, activation, _pooling(folder))
 
 
@@ -97,13 +114,11 @@ def load(folder: str) -> tuple[EncoderShape, EncoderWeights]:
     arrays = read_weights(folder)
     base = {"bert": "bert.", "distilbert": "distilbert."}.get(shape.family, "roberta.")
     prefix = base if any(name.startswith(base) for name in arrays) else ""
-    try:
-        return shape, _weights(shape, prefix, arrays)
-    except KeyError as error:
-        raise ValueError(f"{folder} lacks the weight {error}") from None
+    with named_if_missing(folder):
+        return shape, _weights(shape, prefix, arrays, folder)
 
 
-def _weights(shape: EncoderShape, prefix: str, arrays: dict[str, Array]) -> EncoderWeights:
+def _weights(shape: EncoderShape, prefix: str, arrays: dict[str, Array], folder: str) -> EncoderWeights:
     names, stem = (_DISTILBERT, "transformer.layer") if shape.family == "distilbert" else (_BERT, "encoder.layer")
 
     def get(name: str) -> Array:
@@ -117,6 +132,7 @@ def _weights(shape: EncoderShape, prefix: str, arrays: dict[str, Array]) -> Enco
         weights, biases = ([get(f"{part}.{kind}") for part in parts] for kind in ("weight", "bias"))
         return Linear(np.concatenate(weights), own(np.concatenate(biases)))
 
+    @named_if_missing(folder)
     def layer(i: int) -> Layer:
         found: dict[str, Any] = {
             kind: (norm(f"{stem}.{i}.{parts[0]}") if kind in ("first", "second") else linear(tuple(f"{stem}.{i}.{p}" for p in parts)))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mindspore_serving.engine.errors import Kind, ServingError
+from mindspore_serving.engine.threads import in_thread
 from mindspore_serving.llm.checkpoint import Array
 from mindspore_serving.llm.encoder import EncoderEngine
 from mindspore_serving.llm.engine import Engine, Event, Limits, Reason
@@ -66,7 +67,7 @@ class LanguageModel:
     async def answer(self, prompt: list[int], sampling: Sampling, schema: Any = None, priority: int = 0) -> AsyncGenerator[Piece]:
         """The answer piece by piece, as JSON of a schema if one is given. Leaving the iteration cancels the request."""
         events, send = _queue()
-        constraint = None if schema is None else self.grammars.json(schema)
+        constraint = None if schema is None else await in_thread(self.grammars.json, schema)  # large ones take seconds
         sequence = self.engine.submit(prompt, sampling, send, constraint, adapter=self._adapter, priority=priority)
         stream = Stream(self.tokenizer, sampling.stop)
         held: list[Choice] = []

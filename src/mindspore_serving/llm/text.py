@@ -12,6 +12,9 @@ import tokenizers
 
 from mindspore_serving.engine.errors import ServingError
 
+#: characters that may go into one token where a tokenizer leaves some out, or has one token for what it does not know
+_SHORTENED = 64
+
 
 class Tokenizer:
     def __init__(self, folder: str) -> None:
@@ -23,23 +26,28 @@ class Tokenizer:
         if template is None and os.path.isfile(path):
             with open(path, encoding="utf-8") as file:
                 template = file.read()
+        self._longest = max(map(len, self._tokenizer.get_vocab()), default=1)  # characters of a token
         self._template = _environment().from_string(template) if isinstance(template, str) else None
 
-    def encode(self, text: str, special: bool = True) -> list[int]:
-        return list(self._tokenizer.encode(text, add_special_tokens=special).ids)
+    def encode(self, text: str, special: bool = True, most: int = 0) -> list[int]:
+        """The tokens of a text; ServingError, before they are made, where they must be more than `most`."""
+        if most and len(text) > most * max(self._longest, _SHORTENED):
+            raise ServingError(f"a text of {len(text)} characters is longer than the {most} tokens that are possible")
+        # of the library's ways the one in which other threads go on
+        return list(self._tokenizer.encode_batch_fast([text], add_special_tokens=special)[0].ids)
 
     def decode(self, tokens: list[int]) -> str:
         return str(self._tokenizer.decode(tokens, skip_special_tokens=True))
 
-    def chat(self, messages: list[Any], tools: list[Any] | None = None) -> list[int]:
+    def chat(self, messages: list[Any], tools: list[Any] | None = None, most: int = 0) -> list[int]:
         """The tokens of a conversation, ready for the assistant's answer."""
         if self._template is None:
             raise ServingError("this model has no chat template; use /v1/completions")
         try:
             text = self._template.render(messages=messages, tools=tools, add_generation_prompt=True, **self._special)
-        except (jinja2.TemplateError, TypeError, ValueError, KeyError, AttributeError) as error:
+        except Exception as error:  # a template is a program of the model's author: whatever it raises
             raise ServingError(f"the chat template refuses these messages: {error}") from None
-        return self.encode(text, special=False)
+        return self.encode(text, special=False, most=most)
 
 
 def _json(path: str) -> dict[str, Any]:

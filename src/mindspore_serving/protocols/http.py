@@ -48,6 +48,7 @@ class Exchange:
         self.method: str = scope["method"]
         self.path: str = scope["path"].removeprefix(scope.get("root_path", ""))  # behind a proxy that has a prefix for us
         self._raw_headers: list[tuple[bytes, bytes]] = scope["headers"]
+        self.size = 0  # bytes of the body, once it is read as JSON
         self.administers = False  # whether models may be loaded and unloaded
         self.status = 0  # of the answer, once it is begun
 
@@ -84,8 +85,10 @@ class Exchange:
         return b"".join(parts)
 
     async def json(self) -> Any:
+        data = await self.body()
+        self.size = len(data)
         try:
-            return orjson.loads(await self.body())
+            return orjson.loads(data)
         except orjson.JSONDecodeError as error:
             raise ServingError(f"Illegal JSON format.{error}") from None
 

@@ -8,14 +8,15 @@ import contextlib
 import math
 import secrets
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 import orjson
 
 from mindspore_serving.engine.errors import Kind, ServingError
+from mindspore_serving.engine.threads import in_thread
 from mindspore_serving.llm.checkpoint import Array
 from mindspore_serving.llm.language_models import LanguageModels
 from mindspore_serving.llm.sampling import Choice, Sampling
@@ -25,8 +26,15 @@ from mindspore_serving.protocols.tools import Tools
 if TYPE_CHECKING:
     from mindspore_serving.llm.language_model import LanguageModel, Piece, TextEncoder
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 #: answers, prompts and stop texts of one request
 _MAX_ANSWERS, _MAX_PROMPTS, _MAX_STOPS = 16, 64, 16
+#: characters of a stop text; each is looked for with every token
+_LONGEST_STOP = 1024
+#: bytes of a request whose texts take so long to cut into tokens that a thread of its own does it
+_LONG = 1 << 14
 
 
 def handler(models: LanguageModels) -> Handler:
@@ -168,7 +176,7 @@ def _chat_prompt(model: LanguageModel, body: dict[str, Any]) -> list[int]:
     ):
         raise ServingError("'messages' must be a list of objects with 'role' and 'content'")
     tools = None if body.get("tool_choice") == "none" else body.get("tools")
-    return model.tokenizer.chat([_message(message) for message in messages], tools)
+    return model.tokenizer.chat([_message(message) for message in messages], tools, model.engine.shape.positions)
 
 
 def _message(message: dict[str, Any]) -> dict[str, Any]:
@@ -193,7 +201,7 @@ def _prompts(model: LanguageModel | TextEncoder, prompt: Any, name: str) -> list
     found = []
     for item in prompt:
         if isinstance(item, str):
-            found.append(model.tokenizer.encode(item))
+            found.append(model.tokenizer.encode(item, most=model.engine.shape.positions))
         elif isinstance(item, list) and all(isinstance(token, int) and not isinstance(token, bool) for token in item):
             found.append(item)
         else:
@@ -227,6 +235,8 @@ def _sampling(body: dict[str, Any], chat: bool, room: int) -> Sampling:
     stops = [stop] if isinstance(stop, str) else stop
     if not isinstance(stops, list) or len(stops) > _MAX_STOPS or not all(isinstance(text, str) and text for text in stops):
         raise ServingError(f"'stop' must be a text or a list of at most {_MAX_STOPS} texts")
+    if any(len(text) > _LONGEST_STOP for text in stops):
+        raise ServingError(f"a text of 'stop' has more than {_LONGEST_STOP} characters")
     return Sampling(
         temperature=_number(body, "temperature", 1.0, 0.0, 100.0),
         top_k=int(_number(body, "top_k", 0, -1, 1 << 20, True)),
@@ -258,8 +268,15 @@ def _bias(given: Any) -> dict[int, float]:
     return {int(key): _number(given, key, 0.0, -100.0, 100.0) for key in given}
 
 
+async def _read(exchange: Exchange, read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What `read` makes of a request; the server's loop does not wait where that takes long."""
+    if exchange.size < _LONG:
+        return read(*args, **kwargs)
+    return await in_thread(read, *args, **kwargs)
+
+
 async def _generate(models: LanguageModels, exchange: Exchange, body: dict[str, Any], chat: bool) -> None:
-    request = _parsed(models, body, chat)
+    request = await _read(exchange, _parsed, models, body, chat)
     if body.get("stream") is True:
         first = _Merged(request)
         await first.start()
@@ -284,7 +301,7 @@ async def _embed(models: LanguageModels, exchange: Exchange, body: dict[str, Any
     form = body.get("encoding_format") or "float"
     if form not in ("float", "base64"):
         raise ServingError("'encoding_format' must be 'float' or 'base64'")
-    prompts = _prompts(model, body.get("input"), "input")
+    prompts = await _read(exchange, _prompts, model, body.get("input"), "input")
     vectors = await exchange.while_there(asyncio.gather(*(model.embedding(prompt) for prompt in prompts)))
     vectors = [_shortened(vector, body) for vector in vectors]
     encoded = [base64.b64encode(v.astype("<f4").tobytes()).decode() if form == "base64" else v for v in vectors]

@@ -28,8 +28,10 @@ def to_model(path: str, network: str, inputs: list[str], folder: str) -> str:
 
 def _made(network: str) -> Any:
     file, _, name = network.rpartition(":")
-    if not file or not os.path.isfile(file):
-        raise ValueError(f"--network must be FILE.py:NAME, but is {network!r}")
+    if not file:
+        raise ValueError(f"a checkpoint needs its network: --network must be FILE.py:NAME, but is {network!r}")
+    if not os.path.isfile(file):
+        raise ValueError(f"--network names the file {file}, which is not there")
     spec = importlib.util.spec_from_file_location(os.path.splitext(os.path.basename(file))[0], file)
     if spec is None or spec.loader is None:
         raise ValueError(f"{file} is no Python file")
