@@ -31,20 +31,20 @@ EXPECTED = {
 GREEDY = Sampling(temperature=0.0, max_tokens=12, ignore_end=True)
 
 
-def run(engine, jobs):
-    """[(token, log-probability)…] for each (prompt, sampling[, number of an adapter]), submitted together."""
+def run(engine, jobs, **settings):
+    """[(token, log-probability)…] for each (prompt, sampling[, number of an adapter]), submitted together; those of the prompt first."""
     found, ends = [[] for _ in jobs], [threading.Event() for _ in jobs]
 
     def receive(number, event):
-        if event.choice is not None:
-            found[number].append((event.choice.token, event.choice.logprob))
+        if event.choice is not None or event.read:
+            found[number] += ((choice.token, choice.logprob) for choice in (event.choice, *event.read) if choice is not None)
         else:
             assert event.error is None
             ends[number].set()
 
     for number, (prompt, sampling, *adapter) in enumerate(jobs):
         emit = functools.partial(receive, number)
-        engine.submit(prompt, sampling, emit, adapter=adapter[0] if adapter else 0)
+        engine.submit(prompt, sampling, emit, adapter=adapter[0] if adapter else 0, **settings)
     assert all(end.wait(100) for end in ends)
     return found
 

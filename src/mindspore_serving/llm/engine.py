@@ -14,6 +14,9 @@ answers are the same to the bit, and only come faster.
 
 Where processes share the model and one of them dies, all sequences are preempted and computed again by the new ones.
 
+Whose prompt's own probabilities are wanted (`reads`) gets them from the rows of its prompt, of which a step then has fewer, since each
+of their scores is as wide as the vocabulary; none of its prompt is taken from the cache.
+
 An accelerator has the next step before the results of this one are taken in (`device_network.py`): a sequence whose token the device
 chooses by itself is planned on with the token that is `coming`. If that was the last one, the row computed in advance is not looked at.
 """
@@ -39,7 +42,7 @@ from mindspore_serving.llm.cache import BLOCK, OutOfPages, PageTable, pages_for
 from mindspore_serving.llm.checkpoint import Array, Shape, Weights, load, read_shape
 from mindspore_serving.llm.cut import check
 from mindspore_serving.llm.network import Network, Part
-from mindspore_serving.llm.sampling import Choice, Draw, Sampling, Scores, choose, draw_of, needs_scores_alone
+from mindspore_serving.llm.sampling import Choice, Draw, Sampling, Scores, choose, draw_of, needs_scores_alone, weighed
 from mindspore_serving.llm.speculation import Draft, Lookup, NoDraft
 
 #: pages whose memory is there before they are needed, and how many of them are asked for at once
@@ -91,9 +94,10 @@ class Crowded(Exception):
 
 @dataclass(frozen=True)
 class Event:
-    """A token, an embedding, or the end (`reason`)."""
+    """A token, tokens of the prompt with their probabilities, an embedding, or the end (`reason`)."""
 
     choice: Choice | None = None
+    read: tuple[Choice, ...] = ()
     embedding: Array | None = None
     reason: Reason | None = None
     error: ServingError | None = None
@@ -107,6 +111,8 @@ class Sequence:
     number: int
     constraint: Constraint | None = None
     embeds: bool = False  # no tokens are wanted, but what the model knows of the prompt
+    reads: bool = False  # the probabilities of the prompt's tokens are wanted, too
+    known: int = 1  # of how many of these the probabilities are known; the first one has none
     adapter: int = 0  # number of the adapter, 0: none
     priority: int = 0  # lower ones come first
     made: list[int] = field(default_factory=list)
@@ -138,7 +144,12 @@ class Sequence:
     @property
     def is_free(self) -> bool:
         """Whether a device can choose its tokens."""
-        return self.constraint is None and not self.embeds and needs_scores_alone(self.sampling)
+        return self.constraint is None and not self.embeds and not self.is_reading and needs_scores_alone(self.sampling)
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether probabilities of the prompt's tokens are not known yet."""
+        return self.reads and self.known < len(self.prompt)
 
     @property
     def draw(self) -> Draw:
@@ -159,13 +170,14 @@ class Sequence:
 @dataclass(frozen=True)
 class Planned:
     """What a step computes of a sequence: `count` tokens from `start` on, and guesses behind them; `wanted`: of so many of the last ones
-    it is asked what follows."""
+    it is asked what follows, of the first `read` of these because the prompt's next token is known."""
 
     sequence: Sequence
     start: int
     count: int
     guesses: list[int]
     wanted: int
+    read: int
 
 
 @dataclass
@@ -268,8 +280,10 @@ class Engine:
         embeds: bool = False,
         adapter: int = 0,
         priority: int = 0,
+        reads: bool = False,
     ) -> Sequence:
-        """Queue a sequence; ServingError if it cannot be answered. Those of lower `priority` come first."""
+        """Queue a sequence; ServingError if it cannot be answered. Those of lower `priority` come first. `reads`: the probabilities of
+        the prompt's tokens, from the second on, are wanted before the first new one."""
         if not prompt:
             raise ServingError("the prompt is empty")
         for name, tokens in (("the prompt", prompt), ("'logit_bias'", sampling.bias)):
@@ -280,7 +294,7 @@ class Engine:
             raise ServingError(
                 f"a prompt of {len(prompt)} tokens and {sampling.max_tokens} new ones exceed the {longest} that are possible"
             )
-        sequence = Sequence(prompt, sampling, emit, next(self._numbers), constraint, embeds, adapter, priority)
+        sequence = Sequence(prompt, sampling, emit, next(self._numbers), constraint, embeds, reads, adapter=adapter, priority=priority)
         with self._changed:
             if self._stopping:
                 raise ServingError("the model is not available", Kind.UNAVAILABLE)
@@ -384,7 +398,7 @@ class Engine:
         for entry, row in zip(plan, self._network.rows_of(parts)):
             sequence = entry.sequence
             sequence.computed += entry.count
-            if entry.wanted:
+            if entry.wanted > entry.read:
                 sequence.coming, sequence.row = True, row
 
     def _take_in_all(self) -> None:
@@ -401,10 +415,13 @@ class Engine:
             if sequence.finished:
                 continue
             self._note_full(sequence, entry.start, entry.count)
-            if sequence.embeds and mine:
-                self._embedded(sequence, mine[0])
-            elif mine:
-                self._take_in(sequence, mine, entry.guesses)
+            if entry.read:
+                self._read(sequence, entry.start + entry.count - entry.wanted, mine[: entry.read])
+            own = mine[entry.read :]
+            if sequence.embeds and own:
+                self._embedded(sequence, own[0])
+            elif own:
+                self._take_in(sequence, own, entry.guesses)
 
     def _begin_again(self, computed: list[Sequence]) -> None:
         """All keys and values are lost, and computed again; what was under way then too often is given up."""
@@ -426,8 +443,18 @@ class Engine:
                 )
             )
 
+    def _read(self, sequence: Sequence, row: int, results: list[Scores | Choice]) -> None:
+        """Tell the probabilities of the prompt's tokens that follow `row` and the next ones."""
+        following = zip(sequence.prompt[row + 1 :], results)
+        choices = tuple(weighed(found, token, sequence.sampling.logprobs or 0) for token, found in following if isinstance(found, Scores))
+        sequence.known = row + 1 + len(choices)
+        sequence.emit(Event(read=choices))
+
     def _take_in(self, sequence: Sequence, results: list[Scores | Choice], guesses: list[int]) -> None:
         """Choose a token where that is not done, and further ones as long as the guesses before them were right."""
+        if not sequence.sampling.max_tokens:
+            self._finish(sequence, "length")
+            return
         self.counts.guessed += len(guesses)
         for number, result in enumerate(results):
             if number:  # the row of a right guess: its keys and values are in the cache
@@ -449,7 +476,7 @@ class Engine:
                 sequence = self._waiting.popleft()
                 if sequence.cancelled or self._is_late(sequence):
                     continue
-                sequence.table = self.pages.find_prefix(sequence.tokens, sequence.adapter)
+                sequence.table = [] if sequence.is_reading else self.pages.find_prefix(sequence.tokens, sequence.adapter)
                 sequence.computed = len(sequence.table) * BLOCK
                 self._running.append(sequence)
 
@@ -465,17 +492,21 @@ class Engine:
         """Those being continued first, then prompts, by priority, oldest first."""
         budget = self.limits.tokens_per_step
         guesses = self._guesses(budget)
+        readable = self.limits.sequences - sum(not sequence.is_reading for sequence in self._running)
         plan: list[Planned] = []
         for sequence in sorted(self._running, key=lambda s: (s.left > 1, s.turn)):
-            count = min(sequence.left, budget)
+            count = min(sequence.left, budget, readable if sequence.is_reading else budget)
             mine = guesses.get(sequence.number, [])[: budget - count]
             if count <= 0 or sequence not in self._running or not sequence.may_go_on:
                 continue
             if not self._reserve(sequence, sequence.computed + count + len(mine)):
                 continue
-            wanted = 1 + len(mine) if count == sequence.left else 0
-            plan.append(Planned(sequence, sequence.computed, count, mine, wanted))
+            start, follows = sequence.computed, count == sequence.left
+            read = max(start + count - follows - max(start, sequence.known - 1), 0) if sequence.is_reading else 0
+            wanted = read + (1 + len(mine) if follows else 0)
+            plan.append(Planned(sequence, start, count, mine, wanted, read))
             budget -= count + len(mine)
+            readable -= wanted if sequence.is_reading else 0
         return [entry for entry in plan if entry.sequence in self._running]
 
     def _guesses(self, budget: int) -> dict[int, list[int]]:

@@ -22,11 +22,12 @@ from mindspore_serving.llm.text import Stream, Tokenizer
 
 @dataclass(frozen=True)
 class Piece:
-    """Text that came, the tokens it came from, and at the end the reason."""
+    """Text that came, the tokens it came from, and at the end the reason. `read`: the prompt's tokens, from the second on."""
 
     text: str
     choices: tuple[Choice, ...] = ()
     reason: Reason | None = None
+    read: tuple[Choice, ...] = ()
 
 
 class LanguageModel:
@@ -64,11 +65,14 @@ class LanguageModel:
             raise event.error or ServingError("the engine stopped", Kind.UNAVAILABLE)
         return event.embedding
 
-    async def answer(self, prompt: list[int], sampling: Sampling, schema: Any = None, priority: int = 0) -> AsyncGenerator[Piece]:
-        """The answer piece by piece, as JSON of a schema if one is given. Leaving the iteration cancels the request."""
+    async def answer(
+        self, prompt: list[int], sampling: Sampling, schema: Any = None, priority: int = 0, reads: bool = False
+    ) -> AsyncGenerator[Piece]:
+        """The answer piece by piece, as JSON of a schema if one is given; `reads`: the first pieces tell the probabilities of the
+        prompt's tokens. Leaving the iteration cancels the request."""
         events, send = _queue()
         constraint = None if schema is None else await in_thread(self.grammars.json, schema)  # large ones take seconds
-        sequence = self.engine.submit(prompt, sampling, send, constraint, adapter=self._adapter, priority=priority)
+        sequence = self.engine.submit(prompt, sampling, send, constraint, adapter=self._adapter, priority=priority, reads=reads)
         stream = Stream(self.tokenizer, sampling.stop)
         held: list[Choice] = []
         try:
@@ -76,6 +80,9 @@ class LanguageModel:
                 event = await events.get()
                 if event.error is not None:
                     raise event.error
+                if event.read:
+                    yield Piece("", read=event.read)
+                    continue
                 if event.choice is None:
                     text = stream.finish()
                     yield Piece(text, tuple(held), "stop" if stream.stopped else event.reason)

@@ -38,6 +38,8 @@ class Scores:
 
 @dataclass(frozen=True)
 class Choice:
+    """A token, the logarithm of its probability, and the likeliest tokens with theirs."""
+
     token: int
     logprob: float
     top: tuple[tuple[int, float], ...]
@@ -83,7 +85,13 @@ def choose(
             logits = np.where(allowed, logits, -np.inf)
         best, total = int(np.argmax(logits)), _log_sum_exp(logits)
     token = best if sampling.temperature < 1e-5 else _draw(logits, float(logits[best]), sampling, len(made))
-    top = _largest(logits, min(sampling.logprobs, len(logits))) if sampling.logprobs else ()
+    return weighed(Scores(logits, best, total), token, sampling.logprobs or 0)
+
+
+def weighed(scores: Scores, token: int, most: int) -> Choice:
+    """A token with its log-probability and those of the `most` likely ones."""
+    logits, total = scores.logits, scores.total
+    top = _largest(logits, min(most, len(logits))) if most else ()
     return Choice(token, float(logits[token]) - total, tuple((int(i), float(logits[i]) - total) for i in top))
 
 

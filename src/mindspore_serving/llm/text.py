@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import Any
 
 import jinja2
@@ -14,6 +15,19 @@ from mindspore_serving.engine.errors import ServingError
 
 #: characters that may go into one token where a tokenizer leaves some out, or has one token for what it does not know
 _SHORTENED = 64
+
+#: how vocabularies of sentencepiece's kind write a byte
+_BYTE = re.compile("<0x([0-9A-F]{2})>")
+
+
+def _letters() -> dict[str, bytes]:
+    """The letters by which vocabularies of GPT-2's kind write bytes: printable ones of Latin-1 stand for themselves, the rest follow."""
+    plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in plain]
+    return {chr(byte): bytes([byte]) for byte in plain} | {chr(256 + n): bytes([byte]) for n, byte in enumerate(others)}
+
+
+_BYTES = _letters()
 
 
 class Tokenizer:
@@ -26,6 +40,8 @@ class Tokenizer:
         if template is None and os.path.isfile(path):
             with open(path, encoding="utf-8") as file:
                 template = file.read()
+        self._added = frozenset(self._tokenizer.get_added_tokens_decoder())
+        self._of_bytes = "ByteLevel" in repr(self._tokenizer.decoder)
         self._longest = max(map(len, self._tokenizer.get_vocab()), default=1)  # characters of a token
         self._template = _environment().from_string(template) if isinstance(template, str) else None
 
@@ -38,6 +54,18 @@ class Tokenizer:
 
     def decode(self, tokens: list[int]) -> str:
         return str(self._tokenizer.decode(tokens, skip_special_tokens=True))
+
+    def bytes_of(self, token: int) -> bytes:
+        """What a token stands for within a text: some are parts of a character."""
+        piece = self._tokenizer.id_to_token(token)
+        if piece is None:
+            return b""
+        if token in self._added:
+            return str(piece).encode()
+        if self._of_bytes:
+            return b"".join(_BYTES.get(letter, letter.encode()) for letter in piece)
+        found = _BYTE.fullmatch(piece)
+        return bytes([int(found[1], 16)]) if found else str(piece).replace("\u2581", " ").encode()
 
     def chat(self, messages: list[Any], tools: list[Any] | None = None, most: int = 0) -> list[int]:
         """The tokens of a conversation, ready for the assistant's answer."""

@@ -19,8 +19,9 @@ from mindspore_serving.engine.errors import Kind, ServingError
 from mindspore_serving.engine.threads import in_thread
 from mindspore_serving.llm.checkpoint import Array
 from mindspore_serving.llm.language_models import LanguageModels
-from mindspore_serving.llm.sampling import Choice, Sampling
+from mindspore_serving.llm.sampling import Sampling
 from mindspore_serving.protocols.http import Exchange, Handler, retry_after
+from mindspore_serving.protocols.logprobs import ChatLogprobs, Logprobs, TextLogprobs
 from mindspore_serving.protocols.tools import Tools
 
 if TYPE_CHECKING:
@@ -92,8 +93,16 @@ class _Request:
     echo: bool = False  # the prompt is part of the answer
 
     def answer(self, prompt: list[int], sampling: Sampling) -> AsyncGenerator[Piece]:
-        pieces = self.model.answer(prompt, sampling, self.schema, self.priority)
+        reads = self.echo and sampling.logprobs is not None
+        pieces = self.model.answer(prompt, sampling, self.schema, self.priority, reads)
         return _behind(self.model.tokenizer.decode(prompt), pieces) if self.echo else pieces
+
+    def logprobs(self, prompt: list[int], sampling: Sampling) -> Logprobs | None:
+        """What describes the tokens of an answer, if that is wanted."""
+        if sampling.logprobs is None:
+            return None
+        tokenizer = self.model.tokenizer
+        return ChatLogprobs(tokenizer) if self.chat else TextLogprobs(tokenizer, prompt[0] if self.echo else None)
 
     @property
     def jobs(self) -> list[tuple[int, list[int], Sampling]]:
@@ -128,8 +137,6 @@ def _refuse_impossible(body: dict[str, Any], chat: bool) -> None:
             raise ServingError(f"'{name}' is not possible here" + ("; use 'tools'" if name.startswith("function") else ""))
     if body.get("modalities") not in (None, ["text"]):
         raise ServingError("'modalities' can be ['text'] alone")
-    if not chat and body.get("echo") is True and body.get("logprobs") is not None:
-        raise ServingError("'echo' and 'logprobs' are not possible together: the prompt's own probabilities are not computed")
 
 
 def _parsed(models: LanguageModels, body: dict[str, Any], chat: bool) -> _Request:
@@ -228,8 +235,9 @@ def _number(body: dict[str, Any], name: str, default: float, low: float, high: f
 
 
 def _sampling(body: dict[str, Any], chat: bool, room: int) -> Sampling:
+    least = 0 if not chat and body.get("echo") is True else 1  # of the tokens of an answer: where the prompt comes back, none may be wanted
     longest = _number(
-        body, "max_completion_tokens", _number(body, "max_tokens", room if chat else 16, 1, 1 << 20, True), 1, 1 << 20, True
+        body, "max_completion_tokens", _number(body, "max_tokens", room if chat else 16, least, 1 << 20, True), least, 1 << 20, True
     )
     stop = body.get("stop") or []
     stops = [stop] if isinstance(stop, str) else stop
@@ -246,7 +254,7 @@ def _sampling(body: dict[str, Any], chat: bool, room: int) -> Sampling:
         presence_penalty=_number(body, "presence_penalty", 0.0, -2.0, 2.0),
         frequency_penalty=_number(body, "frequency_penalty", 0.0, -2.0, 2.0),
         seed=int(_number(body, "seed", secrets.randbits(31), 0, 2**63, True)),
-        max_tokens=max(min(int(longest), 1 << 20), 1),
+        max_tokens=max(min(int(longest), 1 << 20), least),
         stop=tuple(stops),
         ignore_end=body.get("ignore_eos") is True,
         logprobs=_logprobs(body, chat),
@@ -334,6 +342,7 @@ async def _whole(request: _Request, prompt: list[int], sampling: Sampling) -> _A
         pieces = [piece async for piece in answer]
     text = "".join(piece.text for piece in pieces)
     chosen = [choice for piece in pieces for choice in piece.choices]
+    described = request.logprobs(prompt, sampling)
     reason: str | None = pieces[-1].reason
     content: dict[str, Any] = {"text": text}
     if request.chat:
@@ -342,33 +351,9 @@ async def _whole(request: _Request, prompt: list[int], sampling: Sampling) -> _A
         if calls:
             content = {"message": {"role": "assistant", "content": None, "tool_calls": calls}}
             reason = "tool_calls" if reason == "stop" else reason
-    entry = {"finish_reason": reason, "logprobs": _described(request, sampling, chosen), **content}
+    tokens = [choice for piece in pieces for choice in (*piece.read, *piece.choices)]
+    entry = {"finish_reason": reason, "logprobs": described.of(tokens) if described is not None else None, **content}
     return _Answer(entry, len(chosen), sum(choice.logprob for choice in chosen) / max(len(chosen), 1))
-
-
-def _described(request: _Request, sampling: Sampling, chosen: list[Choice]) -> Any:
-    if sampling.logprobs is None:
-        return None
-    decode = request.model.tokenizer.decode
-    if request.chat:
-        return {
-            "content": [
-                {**_token(decode, c.token, c.logprob), "top_logprobs": [_token(decode, token, value) for token, value in c.top]}
-                for c in chosen
-            ]
-        }
-    texts = [decode([c.token]) for c in chosen]
-    return {
-        "tokens": texts,
-        "token_logprobs": [c.logprob for c in chosen],
-        "top_logprobs": [{decode([token]): value for token, value in c.top} for c in chosen],
-        "text_offset": [sum(map(len, texts[:number])) for number in range(len(texts))],
-    }
-
-
-def _token(decode: Any, token: int, logprob: float) -> dict[str, Any]:
-    text = decode([token])
-    return {"token": text, "logprob": logprob, "bytes": list(text.encode())}
 
 
 class _Merged:
@@ -376,37 +361,37 @@ class _Merged:
 
     def __init__(self, request: _Request) -> None:
         self._request = request
-        self._pieces: asyncio.Queue[tuple[int, Sampling, Piece | ServingError]] = asyncio.Queue()
+        self._pieces: asyncio.Queue[tuple[int, Piece | ServingError]] = asyncio.Queue()
         self._tasks: list[asyncio.Task[None]] = []
-        self._first: list[tuple[int, Sampling, Piece]] = []
+        self._first: list[tuple[int, Piece]] = []
 
     async def start(self) -> None:
         """Wait for the first piece, so that a request that is refused gets a status of its own."""
         self._tasks = [asyncio.ensure_future(self._run(*job)) for job in self._request.jobs]
-        index, sampling, piece = await self._pieces.get()
+        index, piece = await self._pieces.get()
         if isinstance(piece, ServingError):
             self._cancel()
             raise piece
-        self._first = [(index, sampling, piece)]
+        self._first = [(index, piece)]
 
     async def _run(self, index: int, prompt: list[int], sampling: Sampling) -> None:
         try:
             async with contextlib.aclosing(self._request.answer(prompt, sampling)) as pieces:
                 async for piece in _gathered(pieces) if self._request.tools is not None else pieces:
-                    await self._pieces.put((index, sampling, piece))
+                    await self._pieces.put((index, piece))
         except ServingError as error:
-            await self._pieces.put((index, sampling, error))
+            await self._pieces.put((index, error))
 
     def _cancel(self) -> None:
         for task in self._tasks:
             task.cancel()
 
-    async def items(self) -> AsyncGenerator[tuple[int, Sampling, Piece | ServingError]]:
+    async def items(self) -> AsyncGenerator[tuple[int, Piece | ServingError]]:
         unfinished = len(self._tasks)
         try:
             while unfinished:
                 item = self._first.pop() if self._first else await self._pieces.get()
-                unfinished -= isinstance(item[2], ServingError) or item[2].reason is not None
+                unfinished -= isinstance(item[1], ServingError) or item[1].reason is not None
                 yield item
         finally:
             self._cancel()
@@ -423,13 +408,14 @@ async def _events(request: _Request, pieces: _Merged) -> AsyncGenerator[bytes]:
     head = request.head(True)
     made = 0
     begun: set[int] = set()
+    described = {index: request.logprobs(prompt, sampling) for index, prompt, sampling in request.jobs}
     async with contextlib.aclosing(pieces.items()) as items:
-        async for index, sampling, piece in items:
+        async for index, piece in items:
             if isinstance(piece, ServingError):
                 yield _event({"error": {"message": piece.message, "type": "server_error"}})
                 continue
             made += len(piece.choices)
-            entry = _entry(request, index, sampling, piece, index not in begun)
+            entry = _entry(request, index, described[index], piece, index not in begun)
             begun.add(index)
             yield _event({**head, "choices": [entry], **({"usage": None} if request.with_usage else {})})
     if request.with_usage:
@@ -437,9 +423,9 @@ async def _events(request: _Request, pieces: _Merged) -> AsyncGenerator[bytes]:
     yield b"data: [DONE]\n\n"
 
 
-def _entry(request: _Request, index: int, sampling: Sampling, piece: Piece, first: bool) -> dict[str, Any]:
-    described = _described(request, sampling, list(piece.choices))
-    entry: dict[str, Any] = {"index": index, "finish_reason": piece.reason, "logprobs": described}
+def _entry(request: _Request, index: int, described: Logprobs | None, piece: Piece, first: bool) -> dict[str, Any]:
+    logprobs = described.of([*piece.read, *piece.choices]) if described is not None else None
+    entry: dict[str, Any] = {"index": index, "finish_reason": piece.reason, "logprobs": logprobs}
     if not request.chat:
         return {**entry, "text": piece.text}
     role = {"role": "assistant"} if first else {}
