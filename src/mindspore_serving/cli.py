@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument(
         "path",
         help="a model file, a checkpoint (with --network and --input), a servable's folder, a folder of servables, "
-        "or of a language model (safetensors, tokenizer.json)",
+        "or of a language model (safetensors, tokenizer.json), or its GGUF file",
     )
     serve.add_argument("--network", default="", help="FILE.py:NAME of a checkpoint's network: a class, or a function that makes it")
     serve.add_argument(
@@ -159,10 +159,11 @@ def _serve(options: argparse.Namespace) -> None:
 
 
 def is_language_model(path: str) -> bool:
-    """A folder as Hugging Face writes them, or with a GGUF file; both need `tokenizer.json`."""
-    if not os.path.isfile(os.path.join(path, "tokenizer.json")):
-        return False
-    return any(name == "config.json" or name.endswith(".gguf") for name in os.listdir(path))
+    """A folder as Hugging Face writes them, with `tokenizer.json`, or a GGUF file, or its folder."""
+    if os.path.isfile(path):
+        return path.endswith(".gguf")
+    names = os.listdir(path) if os.path.isdir(path) else []
+    return any(name.endswith(".gguf") for name in names) or {"tokenizer.json", "config.json"} <= {*names}
 
 
 def _add_language_model(host: Host, options: argparse.Namespace) -> None:

@@ -23,6 +23,10 @@ def text(value):
 def setting(name, value):
     if isinstance(value, str):
         return text(name) + struct.pack("<I", 8) + text(value)
+    if isinstance(value, bool):
+        return text(name) + struct.pack("<I?", 7, value)
+    if isinstance(value, np.ndarray):
+        return text(name) + struct.pack("<IIQ", 9, {"int32": 5, "float32": 6}[value.dtype.name], len(value)) + value.tobytes()
     if isinstance(value, list):
         return text(name) + struct.pack("<IIQ", 9, 8, len(value)) + b"".join(map(text, value))
     return text(name) + (struct.pack("<If", 6, value) if isinstance(value, float) else struct.pack("<II", 4, value))
@@ -94,8 +98,8 @@ def side_by_side(array, heads):
     return array.reshape(heads, 2, -1, *array.shape[1:]).swapaxes(1, 2).reshape(array.shape)
 
 
-def converted(folder, family, target, kind=F32):
-    """The tiny model of a folder as a GGUF file."""
+def converted(folder, family, target, kind=F32, described=None):
+    """The tiny model of a folder as a GGUF file; `described`: more settings."""
     arrays = {name: np.array(array) for name, array in read_weights(str(folder)).items()}
     tokens = [f"t{n}" for n in range(tiny_models.VOCABULARY)]
     made = {}
@@ -123,7 +127,7 @@ def converted(folder, family, target, kind=F32):
         made[name] = (array.shape, Q8_0 if packs else F32, (eights(array) if packs else np.ascontiguousarray(array)).tobytes())
     settings = {f"{family}.{name}": value for name, value in settings.items()}
     target.mkdir()
-    write(target / "model.gguf", {"general.architecture": family, **settings, "tokenizer.ggml.tokens": tokens}, made)
+    write(target / "model.gguf", {"general.architecture": family, **settings, "tokenizer.ggml.tokens": tokens, **(described or {})}, made)
 
 
 def first_tokens(folder, length=40):
@@ -181,5 +185,5 @@ def test_unknown(tmp_path):
         Engine(str(tmp_path))
     os.rename(tmp_path / "a.gguf", tmp_path / "b.gguf")
     write(tmp_path / "a.gguf", {}, {})
-    with pytest.raises(ValueError, match=r"several GGUF files: a\.gguf, b\.gguf"):
+    with pytest.raises(ValueError, match=r"several GGUF files, name one of them: a\.gguf, b\.gguf"):
         Engine(str(tmp_path))

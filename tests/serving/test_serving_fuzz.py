@@ -98,7 +98,7 @@ FIELDS = st.sampled_from(
 @settings(deadline=None, max_examples=300)
 @given(st.dictionaries(FIELDS, JSON | NUMBERS, max_size=5), st.booleans())
 def test_openai(body, chat):
-    tokenizer = SimpleNamespace(encode=lambda text, most: list(text.encode()), chat=lambda messages, tools, most: [1])
+    tokenizer = SimpleNamespace(encode=lambda text, most: list(text.encode()), chat=lambda messages, tools, most, options: [1])
     models = LanguageModels()
     models.by_name["m"] = SimpleNamespace(
         name="m", tokenizer=tokenizer, engine=SimpleNamespace(shape=SimpleNamespace(positions=64))

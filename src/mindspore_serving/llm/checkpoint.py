@@ -200,11 +200,13 @@ class Weights:
 
 
 def gguf_file(folder: str) -> str | None:
-    """The path of the folder's GGUF file, if it has one and no `config.json`."""
+    """The path of the folder's GGUF file, if it has one and no `config.json`; the folder may be the file itself."""
+    if folder.endswith(".gguf") and os.path.isfile(folder):
+        return folder
     names = [] if os.path.isfile(os.path.join(folder, "config.json")) else os.listdir(folder)
     found = sorted(name for name in names if name.endswith(".gguf"))
     if len(found) > 1:
-        raise ValueError(f"{folder} holds several GGUF files: {', '.join(found)}")
+        raise ValueError(f"{folder} holds several GGUF files, name one of them: {', '.join(found)}")
     return os.path.join(folder, found[0]) if found else None
 
 

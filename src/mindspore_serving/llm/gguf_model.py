@@ -37,7 +37,8 @@ def configuration(file: File) -> dict[str, Any]:
         return value
 
     vocabulary = len(file.settings.get("tokenizer.ggml.tokens", ())) or get("vocab_size")
-    common = {"model_type": family, "vocab_size": vocabulary, "eos_token_id": file.settings.get("tokenizer.ggml.eos_token_id")}
+    ends = (file.settings.get(f"tokenizer.ggml.{name}_token_id") for name in ("eos", "eot", "eom"))  # of a text, a turn, a message
+    common = {"model_type": family, "vocab_size": vocabulary, "eos_token_id": [*dict.fromkeys(end for end in ends if end is not None)]}
     if family == "gpt2":
         return {**common, "n_embd": get("embedding_length"), "n_layer": get("block_count"), "n_head": get("attention.head_count"),
                 "n_positions": get("context_length"), "layer_norm_epsilon": get("attention.layer_norm_epsilon"),

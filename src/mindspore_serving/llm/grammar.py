@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Any
 
 import numpy as np
@@ -13,16 +12,15 @@ from mindspore_serving.llm.checkpoint import Array
 
 
 class Grammars:
-    """Makes constraints for the tokens of one model."""
+    """Makes constraints for the tokens of one model; `tokenizer`: what its `tokenizer.json` says."""
 
-    def __init__(self, folder: str, vocabulary: int, end: tuple[int, ...]) -> None:
+    def __init__(self, tokenizer: str, vocabulary: int, end: tuple[int, ...]) -> None:
         try:
             import llguidance
         except ImportError:
             raise ServingError("answers in JSON need pymindspore[grammar] on the server", Kind.UNAVAILABLE) from None
         self._library: Any = llguidance
-        path = os.path.join(folder, "tokenizer.json")
-        self._tokenizer: Any = llguidance.LLTokenizer(path, n_vocab=vocabulary, eos_token=list(end) or None)
+        self._tokenizer: Any = llguidance.LLTokenizer(tokenizer, n_vocab=vocabulary, eos_token=list(end) or None)
 
     def json(self, schema: Any) -> JsonConstraint:
         """An answer that is a JSON text of this schema."""

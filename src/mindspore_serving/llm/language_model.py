@@ -31,11 +31,10 @@ class Piece:
 
 
 class LanguageModel:
-    """`adapters`: folders by name; each is a model of its own to clients, on the same engine."""
+    """`folder`: of the model, or its GGUF file; `adapters`: folders by name; each is a model of its own to clients, on the same engine."""
 
     def __init__(self, folder: str, name: str = "", limits: Limits | None = None, adapters: Mapping[str, str] | None = None) -> None:
-        self.folder = folder
-        self.name = name or os.path.basename(os.path.realpath(folder))
+        self.name = name or os.path.basename(os.path.realpath(folder)).removesuffix(".gguf")
         self.parent = ""  # the name of the model whose adapter this is
         self._adapter = 0
         self._adapters = dict(adapters or {})
@@ -52,7 +51,7 @@ class LanguageModel:
     @functools.cached_property
     def grammars(self) -> Grammars:
         shape = self.engine.shape
-        return Grammars(self.folder, shape.vocabulary, shape.end)
+        return Grammars(self.tokenizer.written, shape.vocabulary, shape.end)
 
     async def embedding(self, prompt: list[int]) -> Array:
         events, send = _queue()

@@ -1,4 +1,4 @@
-"""Texts and tokens: `tokenizer.json` by the tokenizers library, chat templates by Jinja in its sandbox."""
+"""Texts and tokens: `tokenizer.json`, or what a GGUF file says, by the tokenizers library."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import os
 import re
 from typing import Any
 
-import jinja2
-import jinja2.sandbox
 import tokenizers
 
 from mindspore_serving.engine.errors import ServingError
+from mindspore_serving.llm import gguf, gguf_tokenizer
+from mindspore_serving.llm.chat_template import ChatTemplates
+from mindspore_serving.llm.checkpoint import gguf_file
 
 #: characters that may go into one token where a tokenizer leaves some out, or has one token for what it does not know
 _SHORTENED = 64
@@ -32,18 +33,18 @@ _BYTES = _letters()
 
 class Tokenizer:
     def __init__(self, folder: str) -> None:
-        self._tokenizer: Any = tokenizers.Tokenizer.from_file(os.path.join(folder, "tokenizer.json"))
-        settings = _json(os.path.join(folder, "tokenizer_config.json"))
+        """`folder`: of the model, or its GGUF file."""
+        self._tokenizer, settings = _read(folder)
         self._special = {name: _token(settings.get(name)) for name in ("bos_token", "eos_token", "unk_token", "pad_token")}
-        template = settings.get("chat_template")
-        path = os.path.join(folder, "chat_template.jinja")
-        if template is None and os.path.isfile(path):
-            with open(path, encoding="utf-8") as file:
-                template = file.read()
         self._added = frozenset(self._tokenizer.get_added_tokens_decoder())
         self._of_bytes = "ByteLevel" in repr(self._tokenizer.decoder)
         self._longest = max(map(len, self._tokenizer.get_vocab()), default=1)  # characters of a token
-        self._template = _environment().from_string(template) if isinstance(template, str) else None
+        self._templates = ChatTemplates(settings.get("chat_template"))
+
+    @property
+    def written(self) -> str:
+        """What `tokenizer.json` says, or would say."""
+        return str(self._tokenizer.to_str())
 
     def encode(self, text: str, special: bool = True, most: int = 0) -> list[int]:
         """The tokens of a text; ServingError, before they are made, where they must be more than `most`."""
@@ -67,39 +68,42 @@ class Tokenizer:
         found = _BYTE.fullmatch(piece)
         return bytes([int(found[1], 16)]) if found else str(piece).replace("\u2581", " ").encode()
 
-    def chat(self, messages: list[Any], tools: list[Any] | None = None, most: int = 0) -> list[int]:
-        """The tokens of a conversation, ready for the assistant's answer."""
-        if self._template is None:
-            raise ServingError("this model has no chat template; use /v1/completions")
-        try:
-            text = self._template.render(messages=messages, tools=tools, add_generation_prompt=True, **self._special)
-        except Exception as error:  # a template is a program of the model's author: whatever it raises
-            raise ServingError(f"the chat template refuses these messages: {error}") from None
+    def chat(
+        self, messages: list[Any], tools: list[Any] | None = None, most: int = 0, options: dict[str, Any] | None = None
+    ) -> list[int]:
+        """The tokens of a conversation, ready for the assistant's answer; `options`: what else the template is told."""
+        text = self._templates.render(messages, tools, {**(options or {}), **self._special})
         return self.encode(text, special=False, most=most)
+
+
+def _read(folder: str) -> tuple[Any, dict[str, Any]]:
+    """(tokenizer, what is said of it)."""
+    path = os.path.join(folder, "tokenizer.json")
+    if not os.path.isfile(path) and (file := gguf_file(folder)) is not None:
+        return gguf_tokenizer.read(gguf.File(file))
+    settings = _json(os.path.join(folder, "tokenizer_config.json"))
+    beside = os.path.join(folder, "chat_template.jinja")
+    if settings.get("chat_template") is None and os.path.isfile(beside):
+        with open(beside, encoding="utf-8") as text:
+            settings["chat_template"] = text.read()
+    try:
+        return tokenizers.Tokenizer.from_file(path), settings
+    except Exception as error:  # the library has no kind of its own
+        raise ValueError(f"{path} cannot be read: {error}") from None
 
 
 def _json(path: str) -> dict[str, Any]:
     if not os.path.isfile(path):
         return {}
     with open(path, encoding="utf-8") as file:
-        found: dict[str, Any] = json.load(file)
+        found = json.load(file)
+    if not isinstance(found, dict):
+        raise ValueError(f"{path} must hold an object")
     return found
 
 
 def _token(value: Any) -> str:
     return value.get("content", "") if isinstance(value, dict) else value or ""
-
-
-def _environment() -> jinja2.Environment:
-    def raise_exception(message: str) -> None:
-        raise jinja2.TemplateError(message)
-
-    environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
-    )
-    environment.globals["raise_exception"] = raise_exception
-    environment.filters["tojson"] = lambda value, **options: json.dumps(value, ensure_ascii=False, **options)
-    return environment
 
 
 class Stream:

@@ -183,7 +183,10 @@ def _chat_prompt(model: LanguageModel, body: dict[str, Any]) -> list[int]:
     ):
         raise ServingError("'messages' must be a list of objects with 'role' and 'content'")
     tools = None if body.get("tool_choice") == "none" else body.get("tools")
-    return model.tokenizer.chat([_message(message) for message in messages], tools, model.engine.shape.positions)
+    options = body.get("chat_template_kwargs") or {}
+    if not isinstance(options, dict):
+        raise ServingError("'chat_template_kwargs' must be an object")
+    return model.tokenizer.chat([_message(message) for message in messages], tools, model.engine.shape.positions, options)
 
 
 def _message(message: dict[str, Any]) -> dict[str, Any]:
