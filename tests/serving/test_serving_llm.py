@@ -204,6 +204,7 @@ def test_openai(service):
     several = client.completions.create(**{**settings, "temperature": 1.0}, n=3, seed=3)
     again = client.completions.create(**{**settings, "temperature": 1.0}, n=3, seed=3)
     assert [c.text for c in several.choices] == [c.text for c in again.choices] and len({c.text for c in several.choices}) == 3
+    assert client.completions.create(**{**settings, "temperature": 1.0}, seed=-3).choices[0].text
     messages = [{"role": "user", "content": "Hi"}]
     chat = client.chat.completions.create(model="tiny", messages=messages, max_tokens=8, temperature=0)
     assert chat.choices[0].message.role == "assistant" and chat.usage.prompt_tokens == len("<user>Hi<assistant>")
@@ -220,7 +221,7 @@ def refused(address, client):
         {"max_tokens": 0}, {"max_tokens": 10**5}, {"temperature": -1}, {"n": 17}, {"stop": [1]}, {"prompt": []}, {"prompt": ""},
         {"prompt": [999]}, {"top_p": "a"}, {"logit_bias": {"a": 1}}, {"logit_bias": {"²": 1}},
         {"logit_bias": {"1": True}}, {"logit_bias": {"1": 101}}, {"logit_bias": {"999": 1}},
-        {"seed": -1}, {"stream": True, "prompt": "a" * 300},
+        {"seed": -(2**63) - 1}, {"seed": 2**63}, {"stream": True, "prompt": "a" * 300},
     ):  # fmt: skip
         answer = requests.post(f"{address}/v1/completions", json={"model": "tiny", "prompt": "a", **change}, timeout=20)
         assert answer.status_code == 400 and answer.json()["error"]["type"] == "invalid_request_error", change

@@ -47,6 +47,16 @@ def test_json_schema(client):
         client.chat.completions.create(model="tiny", messages=MESSAGES, response_format=bad)
 
 
+def test_an_answer_ends_where_it_is_whole(client, service):
+    """The token that ends texts looks like a text here ("<end>"), which could stand within any string."""
+    end = service.language_models.find("tiny").engine.shape.end[0]
+    form = {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "string", "maxLength": 6}}}
+    answer = client.chat.completions.create(
+        model="tiny", messages=MESSAGES, response_format=form, max_tokens=40, seed=1, logit_bias={str(end): 100}
+    ).choices[0]
+    assert answer.finish_reason == "stop" and isinstance(json.loads(answer.message.content), str)
+
+
 def test_tools(client):
     settings = {"model": "tiny", "messages": MESSAGES, "tools": [TOOL], "max_tokens": 150, "temperature": 1.0, "seed": 1}
     for choice in ("required", {"type": "function", "function": {"name": "measure"}}):

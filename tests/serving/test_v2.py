@@ -1,6 +1,7 @@
 """Protocol v2 with Triton's own clients, unchanged; metrics; the command."""
 
 import os
+import queue
 import shutil
 import signal
 import subprocess
@@ -74,6 +75,56 @@ def test_v2(host):
         found = client.infer("add.words", [text, data])
         assert found.as_numpy("text").tolist() == [b"abc!"] and found.as_numpy("data").tolist() == [b"\x00\xff"]
     plain(f"http://{host.http}")
+
+
+def test_configuration(host):
+    over_http = tritonclient.http.InferenceServerClient(host.http).get_model_config("add", "1")
+    over_grpc = tritonclient.grpc.InferenceServerClient(host.grpc).get_model_config("add", as_json=True)["config"]
+    row = {"data_type": "TYPE_FP32", "dims": [2]}
+    assert over_http["input"] == [{"name": "x1", **row}, {"name": "x2", **row}] and over_http["output"] == [{"name": "y", **row}]
+    assert over_http["max_batch_size"] == over_grpc["max_batch_size"] == 64 and over_grpc["name"] == "add"
+    assert over_grpc["input"] == [{**given, "dims": ["2"]} for given in over_http["input"]] and over_grpc["backend"] == "mindspore"
+    assert tritonclient.http.InferenceServerClient(host.http).get_model_config("add.words")["max_batch_size"] == 0
+    with pytest.raises(Exception, match="unknown model"):
+        tritonclient.grpc.InferenceServerClient(host.grpc).get_model_config("none")
+
+
+def test_classification(host):
+    for library, address in ((tritonclient.http, host.http), (tritonclient.grpc, host.grpc)):
+        client = library.InferenceServerClient(address)
+        given, sums = inputs(library, 3)
+        found = client.infer("add", given, outputs=[library.InferRequestedOutput("y", class_count=1)]).as_numpy("y")
+        assert found.tolist() == [[f"{row.max():f}:{row.argmax()}".encode()] for row in sums]
+        both = client.infer("add", given, outputs=[library.InferRequestedOutput("y", class_count=9)]).as_numpy("y")
+        assert both.shape == (3, 2) and (both[:, 0] == found[:, 0]).all()
+    x = {"shape": [1, 2], "datatype": "FP32", "data": [1, 2]}
+    for count in (-1, "1", 1.5, True):
+        body = {"inputs": [{"name": "x1", **x}, {"name": "x2", **x}], "outputs": [{"name": "y", "parameters": {"classification": count}}]}
+        assert requests.post(f"http://{host.http}/v2/models/add/infer", json=body, timeout=20).status_code == 400
+
+
+def test_streams(host):
+    """Answers in the order of the requests; an error is the answer to its request alone."""
+    found = queue.Queue()
+    with tritonclient.grpc.InferenceServerClient(host.grpc) as client:
+        client.start_stream(lambda result, error: found.put((result, error)))
+        sums = []
+        for number in range(100):
+            given, expected = inputs(tritonclient.grpc, number % 5 + 1)
+            client.async_stream_infer("none" if number == 7 else "add", given, request_id=str(number))
+            sums.append(expected)
+        for number, expected in enumerate(sums):
+            result, error = found.get(timeout=60)
+            if number == 7:
+                assert "unknown model" in str(error)
+                continue
+            assert error is None and result.get_response().id == str(number)
+            np.testing.assert_array_equal(result.as_numpy("y"), expected)
+        client.stop_stream()
+        client.start_stream(lambda result, error: found.put((result, error)))
+        client.async_stream_infer("add", inputs(tritonclient.grpc, 1)[0])
+        client.stop_stream(cancel_requests=True)
+        assert client.infer("add", inputs(tritonclient.grpc, 1)[0]).as_numpy("y").shape == (1, 2)
 
 
 def plain(http):

@@ -20,7 +20,8 @@ class Grammars:
         except ImportError:
             raise ServingError("answers in JSON need pymindspore[grammar] on the server", Kind.UNAVAILABLE) from None
         self._library: Any = llguidance
-        self._tokenizer: Any = llguidance.LLTokenizer(tokenizer, n_vocab=vocabulary, eos_token=list(end) or None)
+        self._end = [token for token in end if 0 <= token < vocabulary]
+        self._tokenizer: Any = llguidance.LLTokenizer(tokenizer, n_vocab=vocabulary, eos_token=self._end or None)
 
     def json(self, schema: Any) -> JsonConstraint:
         """An answer that is a JSON text of this schema."""
@@ -32,16 +33,19 @@ class Grammars:
         made = matcher(self._tokenizer, grammar)
         if made.is_error():
             raise ServingError(f"the JSON schema cannot be used: {made.get_error()}"[:500])
-        return JsonConstraint(made)
+        return JsonConstraint(made, self._end)
 
 
 class JsonConstraint:
-    def __init__(self, matcher: Any) -> None:
-        self._matcher = matcher
+    """`end`: the tokens that end an answer, whatever their text is."""
+
+    def __init__(self, matcher: Any, end: list[int]) -> None:
+        self._matcher, self._end = matcher, end
 
     def allowed(self) -> Array:
-        bias = np.frombuffer(self._matcher.compute_logit_bias(), np.uint8)
-        return bias > 0
+        allowed = np.frombuffer(self._matcher.compute_logit_bias(), np.uint8) > 0
+        allowed[self._end] = self._matcher.is_accepting()
+        return allowed
 
     def accept(self, token: int) -> None:
         self._matcher.consume_token(token)

@@ -69,6 +69,7 @@ class DirectProtocol(HttpToolsProtocol):
     dispatcher: Dispatcher
     access: Access
     limit: int
+    traced: bool
     _quiet_since = 0.0
     _begun = 0.0  # when the last request began to arrive, or the connection
     _arriving = True  # whether it has not arrived yet
@@ -76,8 +77,10 @@ class DirectProtocol(HttpToolsProtocol):
     _common: tuple[list[tuple[bytes, bytes]] | None, bytes] = (None, b"")  # uvicorn's headers, and their bytes
 
     @classmethod
-    def made_for(cls, dispatcher: Dispatcher, access: Access, limit: int) -> type[DirectProtocol]:
-        return type("DirectProtocol", (cls,), {"dispatcher": dispatcher, "access": access, "limit": min(limit, _SMALL)})
+    def made_for(cls, dispatcher: Dispatcher, access: Access, limit: int, traced: bool) -> type[DirectProtocol]:
+        """`traced`: requests leave spans, which the application makes; the short way is closed."""
+        settings = {"dispatcher": dispatcher, "access": access, "limit": min(limit, _SMALL), "traced": traced}
+        return type("DirectProtocol", (cls,), settings)
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -104,7 +107,7 @@ class DirectProtocol(HttpToolsProtocol):
         if (self.cycle is not None and not self.cycle.response_complete) or self.flow.write_paused:  # who does not read waits there
             return None
         found = _PATH.fullmatch(self.url)
-        if found is None or self.dispatcher.residency is not None or self.expect_100_continue:
+        if found is None or self.traced or self.dispatcher.residency is not None or self.expect_100_continue:
             return None
         headers = dict(self.headers)
         length = headers.get(b"content-length", b"")

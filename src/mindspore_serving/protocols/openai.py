@@ -256,13 +256,23 @@ def _sampling(body: dict[str, Any], chat: bool, room: int) -> Sampling:
         repetition_penalty=_number(body, "repetition_penalty", 1.0, 0.01, 100.0),
         presence_penalty=_number(body, "presence_penalty", 0.0, -2.0, 2.0),
         frequency_penalty=_number(body, "frequency_penalty", 0.0, -2.0, 2.0),
-        seed=int(_number(body, "seed", secrets.randbits(31), 0, 2**63, True)),
+        seed=_seed(body),
         max_tokens=max(min(int(longest), 1 << 20), least),
         stop=tuple(stops),
         ignore_end=body.get("ignore_eos") is True,
         logprobs=_logprobs(body, chat),
         bias=_bias(body.get("logit_bias")),
     )
+
+
+def _seed(body: dict[str, Any]) -> int:
+    """The number that random numbers come from: 0 or more."""
+    given = body.get("seed")
+    if given is None:
+        return secrets.randbits(31)
+    if isinstance(given, bool) or not isinstance(given, int) or not -(2**63) <= given < 2**63:
+        raise ServingError(f"'seed' must be a whole number of 64 bits, but is {given!r}"[:200])
+    return given % 2**64
 
 
 def _logprobs(body: dict[str, Any], chat: bool) -> int | None:

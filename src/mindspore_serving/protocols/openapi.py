@@ -52,7 +52,7 @@ _SAMPLING: Json = {
     "max_tokens": {"type": "integer", "minimum": 1}, "temperature": {"type": "number", "minimum": 0, "maximum": 100},
     "top_p": {"type": "number", "minimum": 0, "maximum": 1}, "top_k": {"type": "integer", "minimum": -1},
     "min_p": {"type": "number", "minimum": 0, "maximum": 1}, "n": {"type": "integer", "minimum": 1, "maximum": 16},
-    "seed": {"type": "integer", "minimum": 0}, "stream": _FLAG, "ignore_eos": _FLAG,
+    "seed": {"type": "integer", "minimum": -(2**63), "maximum": 2**63 - 1}, "stream": _FLAG, "ignore_eos": _FLAG,
     "presence_penalty": {"type": "number", "minimum": -2, "maximum": 2},
     "frequency_penalty": {"type": "number", "minimum": -2, "maximum": 2},
     "repetition_penalty": {"type": "number", "minimum": 0.01, "maximum": 100},
@@ -112,6 +112,7 @@ def document(servables: list[tuple[str, int]], names: list[str], version: str) -
         "/v2/health/live": {"get": _operation("whether the server runs", info)},
         "/v2/health/ready": {"get": _operation("whether all models can answer", info)},
         "/v2/models/{model}": {"get": _operation("inputs and outputs of a model", info, parameters=[model])},
+        "/v2/models/{model}/config": {"get": _operation("configuration of a model", info, parameters=[model])},
         "/v2/models/{model}/ready": {"get": _operation("whether a model can answer", info, parameters=[model])},
         "/v2/models/{model}/stats": {"get": _operation("counts and times of a model", info, parameters=[model])},
         "/v2/models/{model}/infer": {

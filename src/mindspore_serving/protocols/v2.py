@@ -39,7 +39,7 @@ NAMES = {dtype: name for name, dtype in DATATYPES.items()}
 _NAMES_OF_TYPES = {np.dtype(dtype): name for name, dtype in DATATYPES.items()}  # an array's `dtype.name` is slow
 #: names of models, with versions in all their spellings, that are remembered
 _MOST_ROUTES = 4096
-EXTENSIONS = ["model_repository", "statistics", "binary_tensor_data"]
+EXTENSIONS = ["model_repository", "model_configuration", "statistics", "binary_tensor_data", "classification"]
 
 
 @dataclass
@@ -129,6 +129,19 @@ def metadata(dispatcher: Dispatcher, model: str, version: str = "") -> dict[str,
     }
 
 
+def configuration(dispatcher: Dispatcher, model: str, version: str = "") -> dict[str, Any]:
+    """What Triton's own tools ask for before they make load; sizes are of a row where a request may have several."""
+    spec, pool, method = route_of(dispatcher, model, version)
+
+    def described(names: tuple[str, ...]) -> list[dict[str, Any]]:
+        known = ((name, *method.tensors.get(name, ("float32", (-1,)))) for name in names)
+        return [{"name": name, "data_type": f"TYPE_{NAMES[dtype]}", "dims": list(shape)} for name, dtype, shape in known]
+
+    rows = pool.queue.sizes[spec.method].most if method.batched_ranks else 0
+    common = {"name": model, "platform": "mindspore", "backend": "mindspore", "max_batch_size": rows}
+    return {**common, "input": described(method.inputs), "output": described(method.outputs)}
+
+
 def _describe(method: MethodInfo, name: str) -> dict[str, Any]:
     dtype, shape = method.tensors.get(name, ("float32", ()))
     return {"name": name, "datatype": NAMES[dtype], "shape": [-1, *shape]}
@@ -191,6 +204,18 @@ def tensors_of(method: MethodInfo, answers: list[Instance | ServingError], batch
         array = arrays[0] if not batched else arrays[0][None] if len(arrays) == 1 else np.stack(arrays)
         found.append(Tensor(name, _NAMES_OF_TYPES[array.dtype], array))
     return found
+
+
+def classified(tensor: Tensor, count: Any, batched: bool) -> Tensor:
+    """The `count` largest numbers of each row, each as a text of the number and its place."""
+    if not count:
+        return tensor
+    if isinstance(count, bool) or not isinstance(count, int) or count < 0 or tensor.datatype in ("BYTES", "BOOL"):
+        raise ServingError(f"the parameter 'classification' of output '{tensor.name}' must be a whole number, and the output of numbers")
+    rows = tensor.array.reshape(len(tensor.array) if batched else 1, -1)
+    places = np.argsort(-rows.astype(np.float64), 1, "stable")[:, :count]
+    texts = np.array([[f"{row[place]:f}:{place}".encode() for place in mine] for row, mine in zip(rows, places)], object)
+    return Tensor(tensor.name, "BYTES", texts if batched else texts[0])
 
 
 def decode(name: str, datatype: str, shape: list[Any], data: bytes | memoryview) -> Tensor:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import grpc
@@ -37,6 +38,11 @@ _CONTENTS = {
     "FP32": "fp32_contents",
     "FP64": "fp64_contents",
 }
+
+#: in the order of their numbers in a model's configuration
+_TYPES = ("INVALID", "BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64", "FP16", "FP32", "FP64", "STRING")
+#: requests of one stream that are under way at once
+_UNDER_WAY = 64
 
 
 @functools.cache
@@ -107,6 +113,19 @@ def schema() -> Schema:
             },
             "ModelStatisticsRequest": model,
             "ModelStatisticsResponse": {"model_stats": (1, "[ModelStatistics]")},
+            "ModelConfigRequest": model,
+            "ModelInput": {"name": (1, "string"), "data_type": (2, "DataType"), "dims": (4, "[int64]")},
+            "ModelOutput": {"name": (1, "string"), "data_type": (2, "DataType"), "dims": (3, "[int64]")},
+            "ModelConfig": {
+                "name": (1, "string"),
+                "platform": (2, "string"),
+                "max_batch_size": (4, "int32"),
+                "input": (5, "[ModelInput]"),
+                "output": (6, "[ModelOutput]"),
+                "backend": (17, "string"),
+            },
+            "ModelConfigResponse": {"config": (1, "ModelConfig")},
+            "ModelStreamInferResponse": {"error_message": (1, "string"), "infer_response": (2, "ModelInferResponse")},
             "RepositoryIndexRequest": {"repository_name": (1, "string"), "ready": (2, "bool")},
             "ModelIndex": {**model, "state": (3, "string"), "reason": (4, "string")},
             "RepositoryIndexResponse": {"models": (1, "[ModelIndex]")},
@@ -115,6 +134,7 @@ def schema() -> Schema:
             "RepositoryModelUnloadRequest": repository,
             "RepositoryModelUnloadResponse": {},
         },
+        {"DataType": {f"TYPE_{name}": number for number, name in enumerate(_TYPES)}},
     )
 
 
@@ -147,6 +167,10 @@ class _Service:
         await v2.awake(self._dispatcher, request.name)
         return v2.metadata(self._dispatcher, request.name, request.version)
 
+    async def ModelConfig(self, request: Any, left: float | None) -> dict[str, Any]:
+        await v2.awake(self._dispatcher, request.name)
+        return {"config": v2.configuration(self._dispatcher, request.name, request.version)}
+
     async def ModelStatistics(self, request: Any, left: float | None) -> dict[str, Any]:
         return {"model_stats": v2.statistics(self._dispatcher, request.name, request.version)}
 
@@ -171,7 +195,8 @@ class _Service:
         for name in wanted:
             if name not in outputs:
                 raise ServingError(f"unexpected output '{name}'; the outputs are {list(outputs)}")
-        chosen = [outputs[name] for name in wanted]
+        settings = {output.name: _parameters(output).get("classification") for output in request.outputs}
+        chosen = [v2.classified(outputs[name], settings.get(name), batched) for name in wanted]
         return {
             "model_name": request.model_name,
             "model_version": str(pool.location.version or 1),
@@ -211,20 +236,26 @@ def _typed(given: Any) -> v2.Tensor:
 def handler(dispatcher: Dispatcher, version: str, access: Access) -> Any:
     service, messages = _Service(dispatcher, version), schema()
     names = [name for name in vars(_Service) if not name.startswith("_")]
-    return grpc.method_handlers_generic_handler(
-        "inference.GRPCInferenceService",
-        {
-            name: grpc.unary_unary_rpc_method_handler(
-                _call(getattr(service, name), messages[f"{name}Response"], access if name in _OF_OPERATORS else None),
-                messages[f"{name}Request"].FromString,
-                messages[f"{name}Response"].SerializeToString,
-            )
-            for name in names
-        },
+    calls = {
+        name: grpc.unary_unary_rpc_method_handler(
+            _call(getattr(service, name), messages[f"{name}Response"], access if name in _OF_OPERATORS else None),
+            messages[f"{name}Request"].FromString,
+            messages[f"{name}Response"].SerializeToString,
+        )
+        for name in names
+    }
+    calls["ModelStreamInfer"] = grpc.stream_stream_rpc_method_handler(
+        _stream(service.ModelInfer, messages["ModelStreamInferResponse"]),
+        messages["ModelInferRequest"].FromString,
+        messages["ModelStreamInferResponse"].SerializeToString,
     )
+    return grpc.method_handlers_generic_handler("inference.GRPCInferenceService", calls)
 
 
-def _call(work: Callable[[Any, float | None], Awaitable[dict[str, Any]]], reply: Any, access: Access | None) -> Any:
+Work = Callable[[Any, float | None], Awaitable[dict[str, Any]]]
+
+
+def _call(work: Work, reply: Any, access: Access | None) -> Any:
     """`access`: of a call that is not for everybody."""
 
     async def answer(request: Any, context: Any) -> Any:
@@ -234,5 +265,34 @@ def _call(work: Callable[[Any, float | None], Awaitable[dict[str, Any]]], reply:
             return reply(**await work(request, context.time_remaining()))
         except ServingError as error:
             await context.abort(_CODES.get(error.kind, grpc.StatusCode.INTERNAL), error.message)
+
+    return answer
+
+
+def _stream(work: Work, reply: Any) -> Any:
+    """Answers in the order of the requests. An error is the answer to its request; the stream goes on."""
+
+    async def one(request: Any, context: Any) -> Any:
+        try:
+            return reply(infer_response=await work(request, context.time_remaining()))
+        except ServingError as error:
+            return reply(error_message=error.message, infer_response={"id": request.id})
+
+    async def answer(requests: AsyncIterator[Any], context: Any) -> AsyncIterator[Any]:
+        tasks: asyncio.Queue[asyncio.Task[Any] | None] = asyncio.Queue(_UNDER_WAY)
+
+        async def read() -> None:
+            async for request in requests:
+                await tasks.put(asyncio.create_task(one(request, context)))
+            await tasks.put(None)
+
+        reading = asyncio.create_task(read())
+        try:
+            while (task := await tasks.get()) is not None:
+                yield await task
+        finally:
+            reading.cancel()
+            while not tasks.empty() and (task := tasks.get_nowait()) is not None:
+                task.cancel()  # nobody waits for it
 
     return answer

@@ -60,6 +60,8 @@ async def _model(dispatcher: Dispatcher, exchange: Exchange, name: str, version:
     match rest:
         case []:
             await exchange.answer_json(v2.metadata(dispatcher, name, version))
+        case ["config"]:
+            await exchange.answer_json(v2.configuration(dispatcher, name, version))
         case ["ready"]:
             v2.spec_of(dispatcher, name, version)
             await exchange.answer_json({"name": name, "ready": True})
@@ -88,7 +90,7 @@ class Asked:
         self.order = (instances, *v2.when(_parameters(self._request)))
 
     def reply(self, answers: list[Instance | ServingError]) -> Reply:
-        outputs = _chosen(self._request, v2.tensors_of(self.route.method, answers, self._batched))
+        outputs = _chosen(self._request, v2.tensors_of(self.route.method, answers, self._batched), self._batched)
         head: dict[str, Any] = {"model_name": self._name, "model_version": str(self.route.pool.location.version or 1)}
         if "id" in self._request:
             head["id"] = self._request["id"]
@@ -161,7 +163,7 @@ def _json_tensor(given: dict[str, Any]) -> v2.Tensor:
         raise ServingError(f"the data of input '{name}' does not fit {datatype} of shape {list(shape)}: {error}") from None
 
 
-def _chosen(request: dict[str, Any], outputs: list[v2.Tensor]) -> list[tuple[v2.Tensor, bool]]:
+def _chosen(request: dict[str, Any], outputs: list[v2.Tensor], batched: bool) -> list[tuple[v2.Tensor, bool]]:
     """(output, whether it is sent as binary data), as the request wants them."""
     default = _parameters(request).get("binary_data_output") is True
     wanted = request.get("outputs")
@@ -173,7 +175,10 @@ def _chosen(request: dict[str, Any], outputs: list[v2.Tensor]) -> list[tuple[v2.
     for item in wanted:
         if item.get("name") not in known:
             raise ServingError(f"unexpected output {item.get('name')!r}; the outputs are {list(known)}")
-    return [(known[item["name"]], bool(_parameters(item).get("binary_data", default))) for item in wanted]
+    settings = [(known[item["name"]], _parameters(item)) for item in wanted]
+    return [
+        (v2.classified(output, given.get("classification"), batched), bool(given.get("binary_data", default))) for output, given in settings
+    ]
 
 
 def _reply(head: dict[str, Any], outputs: list[tuple[v2.Tensor, bool]]) -> Reply:

@@ -159,7 +159,7 @@ class Host:
         except OSError as error:
             raise RuntimeError(f"{failed}: {error.strerror}") from None
         application = self.application(limit << 20, access)
-        protocol = "httptools" if application.traces else DirectProtocol.made_for(self.dispatcher, access, limit << 20)
+        protocol = DirectProtocol.made_for(self.dispatcher, access, limit << 20, application.traces)
         opened = _HttpServer(application, protocol, listening, secure)
         self._wait(opened.start())
         return opened
