@@ -8,26 +8,30 @@ per namespace by subject and a page per name.
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
 from reference import guides
-from reference.html import STYLE, Site, place
+from reference.frame import WEB
+from reference.html import Site, place
 from reference.names import PAGES, entries
 
 
 def generate(folder: Path) -> dict[str, int]:
     """Write every page; the number of names in each namespace."""
-    site = Site({page.name: (page, entries(page)) for page in PAGES})
+    site = Site({page.name: (page, entries(page)) for page in PAGES}, guides.sections())
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in (("style.css", STYLE), ("search.js", site.search_script()), ("index.html", site.index(guides.shelves()))):
+    for asset in WEB.iterdir():
+        shutil.copy(asset, folder)
+    for name, text in (("index.js", site.index_script(guides.index())), ("index.html", site.front(guides.example()))):
         (folder / name).write_text(text, encoding="utf-8")
     for page, found in site.pages.values():
         (folder / page.name).mkdir(exist_ok=True)
         (folder / page.name / "index.html").write_text(site.namespace(page, found), encoding="utf-8")
         for entry in found:
             (folder / place(entry)).write_text(site.entry(entry), encoding="utf-8")
-    guides.write(folder)
+    guides.write(folder, site.frame)
     return {name: len(found) for name, (_, found) in site.pages.items()}
 
 

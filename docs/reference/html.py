@@ -1,62 +1,25 @@
-"""Pages of the reference as HTML: an index, a page per namespace by subject, and a page per name."""
+"""Pages of the reference as HTML: the front page, a page per namespace by subject, and a page per name."""
 
 from __future__ import annotations
 
-import html
 import inspect
 import json
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from reference import errors
+from reference.frame import Frame, Section, code, esc
 from reference.names import Entry, Page, split_sections
-
-STYLE = """
-:root { --ink: #1f2328; --soft: #59636e; --line: #d8dee4; --paper: #fff; --shade: #f6f8fa; --link: #0b61a4; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e6edf3; --soft: #9198a1; --line: #30363d; --paper: #0d1117; --shade: #161b22; --link: #6cb6ff; }
-}
-body { margin: 0; color: var(--ink); background: var(--paper); font: 16px/1.55 system-ui, sans-serif; }
-a { color: var(--link); text-decoration: none; } a:hover { text-decoration: underline; }
-header { border-bottom: 1px solid var(--line); background: var(--shade); padding: .6rem 1.2rem; display: flex; gap: 1rem;
-  align-items: center; flex-wrap: wrap; }
-header input { flex: 1; max-width: 26rem; padding: .35rem .6rem; border: 1px solid var(--line); border-radius: 6px;
-  background: var(--paper); color: var(--ink); font: inherit; }
-main { max-width: 60rem; margin: 0 auto; padding: 1rem 1.2rem 4rem; }
-h1 { font-size: 1.6rem; overflow-wrap: anywhere; } h2 { font-size: 1.15rem; margin-top: 2rem; }
-pre, code { font: .9em/1.5 ui-monospace, monospace; background: var(--shade); border-radius: 6px; }
-code { padding: .1em .3em; } pre { padding: .7rem 1rem; overflow-x: auto; } pre code { padding: 0; }
-table { border-collapse: collapse; width: 100%; } .wide { overflow-x: auto; }
-th, td { text-align: left; vertical-align: top; padding: .35rem .7rem .35rem 0; border-bottom: 1px solid var(--line); }
-th { color: var(--soft); font-weight: 600; } .soft { color: var(--soft); } .out { color: var(--soft); }
-#found { position: absolute; background: var(--paper); border: 1px solid var(--line); border-radius: 6px; z-index: 1;
-  max-height: 70vh; overflow-y: auto; box-shadow: 0 4px 16px #0003; } #found:empty { display: none; }
-#found a { display: block; padding: .25rem .8rem; } #found a:focus, #found a:hover { background: var(--shade); }
-"""
-
-SCRIPT = """
-const box = document.getElementById("search"), found = document.getElementById("found");
-const root = document.body.dataset.root;
-function rank(name, wanted) {
-  const last = name.split(".").pop();
-  return last === wanted ? 0 : last.startsWith(wanted) ? 1 : last.includes(wanted) ? 2 : name.includes(wanted) ? 3 : 9;
-}
-box.addEventListener("input", () => {
-  const wanted = box.value.trim().toLowerCase();
-  const hits = wanted ? NAMES.map(([name, page]) => [rank(name.toLowerCase(), wanted), name, page]) : [];
-  found.replaceChildren(...hits.filter(h => h[0] < 9).sort((a, b) => a[0] - b[0] || a[1].length - b[1].length)
-    .slice(0, 30).map(([, name, page]) => Object.assign(document.createElement("a"), {href: root + page, textContent: name})));
-});
-box.addEventListener("keydown", e => { if (e.key === "Enter" && found.firstChild) location = found.firstChild.href; });
-"""
 
 
 class Site:
     """All entries, and where each has its page."""
 
-    def __init__(self, pages: dict[str, tuple[Page, list[Entry]]]):
+    def __init__(self, pages: dict[str, tuple[Page, list[Entry]]], guides: Iterable[Section]):
         self.pages = pages
+        self.shelves = tuple(guides)
+        namespaces = Section("Reference", tuple((page.title, f"{page.name}/index.html") for page, _ in pages.values()))
+        self.frame = Frame([*self.shelves, namespaces])
         self.places: dict[str, str] = {}
         self.by_last_word: dict[str, list[Entry]] = {}
         for page, entries in pages.values():
@@ -65,12 +28,13 @@ class Site:
                     self.places.setdefault(f"{page.path}.{name}", place(entry))
                     self.by_last_word.setdefault(name.lower(), []).append(entry)
 
-    def search_script(self) -> str:
-        names = sorted((name.removeprefix("mindspore."), where) for name, where in self.places.items())
-        return f"const NAMES = {json.dumps(names, separators=(',', ':'))};\n{SCRIPT}"
+    def index_script(self, guides: Iterable[tuple[str, str, str]]) -> str:
+        """What the search looks through: (title, place, what it is)."""
+        names = sorted((name.removeprefix("mindspore."), where, "") for name, where in self.places.items())
+        return f"window.INDEX = {json.dumps([*names, *guides], separators=(',', ':'))};\n"
 
-    def index(self, shelves: Iterable[str] = ()) -> str:
-        """The front page: the guides' lists, then the namespaces."""
+    def front(self, example: str) -> str:
+        """The front page: ways in, an example, the guides' lists, then the namespaces."""
         rows = [
             f'<tr><td><a href="{page.name}/index.html">{esc(page.title)}</a></td><td>{esc(page.about)}</td>'
             f'<td class="soft">{len(entries)}</td></tr>'
@@ -80,14 +44,20 @@ class Site:
             "<h1>MindSpore, rebuilt in Python</h1>",
             "<p>A framework for deep learning with two modes of one meaning: eager while you write, compiled to native code when you "
             "run. Around it: data pipelines, a model zoo, a dashboard, a server, a runtime for small devices, federated learning.</p>",
-            *shelves,
+            _cards(),
+            example,
+        ]
+        for shelf in self.shelves:
+            links = "".join(f'<li><a href="{where}">{esc(title)}</a></li>' for title, where in shelf.links)
+            body.append(f"<h2>{esc(shelf.title)}</h2><ul>{links}</ul>")
+        body += [
             '<h2 id="reference">API reference</h2>',
             "<p>Every public name, with its arguments and an example that is run as a test.</p>",
             "<p>An argument of a wrong type raises a TypeError; a value or shape that cannot be, a ValueError. The message names "
             "the operation, the argument, what was given and what is allowed.</p>",
+            table(("namespace", "what it holds", "names"), rows),
         ]
-        body += [table(("namespace", "what it holds", "names"), rows)]
-        return document("MindSpore, rebuilt in Python", "", body)
+        return self.frame.document("MindSpore, rebuilt in Python", "index.html", body)
 
     def namespace(self, page: Page, entries: list[Entry]) -> str:
         subjects = by_subject(entries)
@@ -99,7 +69,7 @@ class Site:
                 for e in subjects[subject]
             ]
             body.append(table(("name", ""), rows))
-        return document(page.path, "../", body)
+        return self.frame.document(page.path, f"{page.name}/index.html", body)
 
     def entry(self, entry: Entry) -> str:
         page = entry.page
@@ -107,7 +77,7 @@ class Site:
         body = [
             f'<p class="soft"><a href="../index.html">Reference</a> › <a href="index.html">{esc(page.title)}</a></p>',
             f"<h1>{esc(entry.full_name)}</h1>",
-            f"<pre><code>{kind}{esc(entry.short_name)}{esc(wrapped(entry.signature))}</code></pre>",
+            code(f"{kind}{entry.short_name}{wrapped(entry.signature)}", kind="signature"),
         ]
         if entry.call:
             body.append(f"<p>Its objects are called with <code>{esc(entry.call)}</code>.</p>")
@@ -118,11 +88,11 @@ class Site:
         body += self.sections(entry)
         body += self.errors(entry)
         if entry.example:
-            body += ["<h2>Example</h2>", highlighted(entry.example)]
+            body += ["<h2>Example</h2>", code(entry.example, "session")]
         if isinstance(entry.target, type):
             body += members(entry.target)
         body += self.relatives(entry)
-        return document(entry.full_name, "../", body)
+        return self.frame.document(entry.full_name, place(entry), body)
 
     def words(self, entry: Entry) -> Iterable[str]:
         text = "\n".join(entry.sections[""]).strip()
@@ -130,7 +100,7 @@ class Site:
 
     def block(self, part: str, entry: Entry) -> str:
         if all(line.startswith("    ") for line in part.splitlines()):
-            return f"<pre><code>{esc(inspect.cleandoc(part))}</code></pre>"
+            return code(inspect.cleandoc(part), "")
         items = re.split(r"(?m)^[-*] ", part)
         if len(items) > 1 and not items[0].strip():
             return "<ul>" + "".join(f"<li>{self.linked(i, entry)}</li>" for i in items[1:]) + "</ul>"
@@ -197,10 +167,6 @@ def place(entry: Entry) -> str:
     return f"{entry.page.name}/{name}.html"
 
 
-def esc(text: Any) -> str:
-    return html.escape(str(text), quote=False)
-
-
 def inline(text: str) -> str:
     return re.sub(r"``?([^`]+)``?", r"<code>\1</code>", esc(text))
 
@@ -217,15 +183,6 @@ def wrapped(signature: str, width: int = 96) -> str:
     inside, _, result = signature[1:].rpartition(")")
     parts = re.split(r", (?![^\[(]*[\])])", inside)
     return "(\n    " + ",\n    ".join(parts) + ",\n)" + result
-
-
-def highlighted(example: str) -> str:
-    """An example whose results are paler than what is typed."""
-    lines = [
-        esc(line) if line.startswith((">>>", "...")) else f'<span class="out">{esc(line)}</span>'
-        for line in example.splitlines()
-    ]
-    return f"<pre><code>{chr(10).join(lines)}</code></pre>"
 
 
 def members(target: type) -> list[str]:
@@ -248,12 +205,13 @@ def members(target: type) -> list[str]:
     return ["<h2>Methods</h2>", table(("name", ""), rows)] if rows else []
 
 
-def document(title: str, root: str, body: Iterable[str]) -> str:
-    return "\n".join([
-        "<!doctype html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">', f"<title>{esc(title)}</title>",
-        f'<link rel="stylesheet" href="{root}style.css">', "</head>", f'<body data-root="{root}">',
-        f'<header><a href="{root}index.html"><b>MindSpore</b></a>',
-        '<div><input id="search" type="search" placeholder="Search names" autocomplete="off"><div id="found"></div></div>',
-        "</header>", "<main>", *body, "</main>", f'<script src="{root}search.js"></script>', "</body>", "</html>", "",
-    ])  # fmt: skip
+def _cards() -> str:
+    """The ways in."""
+    ways = (
+        ("quick_start.html", "Quick start", "Five minutes, from nothing to a picture that a network painted."),
+        ("tutorial/index.html", "Tutorial", "Twelve short lessons, from a tensor to a model that is served."),
+        ("from_pytorch.html", "Coming from PyTorch", "The same code side by side, and a map of all names."),
+        ("model_zoo.html", "Model zoo", "Common networks with their papers, ready to train."),
+    )
+    cards = [f'<li><a href="{where}"><b>{title}</b>{words}</a></li>' for where, title, words in ways]
+    return f'<ul class="cards">{"".join(cards)}</ul>'

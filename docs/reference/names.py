@@ -63,6 +63,8 @@ PAGES = [
     Page("text", "mindspore.dataset.text", "dataset.text", "Transforms of text."),
     Page("audio", "mindspore.dataset.audio", "dataset.audio", "Transforms of sound."),
     Page("mindrecord", "mindspore.mindrecord", "mindrecord", "The MindRecord file format."),
+    Page("model_zoo", "mindspore.model_zoo", "model_zoo", "Common networks, their weights and what they are made of."),
+    Page("labeling", "mindspore.labeling", "labeling", "Labels from few answers of people: asking, spreading, suggesting, finding wrong ones."),
 ]  # fmt: skip
 
 #: Parts of compiled graphs and bases of operations: `ops` shows them to the compiler, no program calls them itself.

@@ -90,7 +90,7 @@ def test_every_page_is_on_a_shelf_of_the_front_page(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "docs"))
     from reference import guides
 
-    shown = {page for _, pages in guides.SHELVES for page in pages}
+    shown = {page for _, pages in guides.SHELVES for page in pages if not page.startswith("../")}
     assert shown == {p.name for p in (ROOT / "docs").glob("*.md")} | {"tutorial/README.md"}
 
 

@@ -1,6 +1,8 @@
 """The API reference: every public name says what it does and shows an example, the examples run, and the pages hold together."""
 
 import inspect
+import json
+import os
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -97,17 +99,19 @@ def test_the_most_used_names_have_words_and_an_example():
 
 
 class Links(HTMLParser):
-    """Where a page's links lead, and whether its elements are closed in the order they were opened."""
+    """Where a page's links lead, its anchors, and whether its elements are closed in the order they were opened."""
 
-    EMPTY = {"meta", "link", "input"}
+    EMPTY = {"meta", "link", "input", "wbr"}
 
     def __init__(self) -> None:
         super().__init__()
         self.open: list[str] = []
         self.links: list[str] = []
+        self.anchors: list[str] = []
 
     def handle_starttag(self, tag, attrs):
-        self.links += [value for key, value in attrs if key in ("href", "src") and value]
+        self.links += [value for key, value in attrs if key in ("href", "src") and value and not value.startswith("data:")]
+        self.anchors += [value for key, value in attrs if key == "id"]
         if tag not in self.EMPTY:
             self.open.append(tag)
 
@@ -121,13 +125,26 @@ def test_the_pages_hold_together(tmp_path):
     pages = {path.relative_to(tmp_path).as_posix(): path for path in tmp_path.rglob("*.html")}
     written = len(guides.guides())
     assert len(pages) == sum(counts.values()) + len(counts) + written + 1  # one per name, namespace and guide, the front page
-    assert {g.source for g in guides.guides()} >= {guides.DOCS / page for _, shelf in guides.SHELVES for page in shelf}
+    assert {g.source for g in guides.guides()} >= {(guides.DOCS / page).resolve() for _, shelf in guides.SHELVES for page in shelf}
+    parsed = {}
     for name, path in pages.items():
-        parser = Links()
+        parser = parsed[path] = Links()
         parser.feed(path.read_text(encoding="utf-8"))
         assert not parser.open, f"{name} leaves {parser.open} open"
-        missing = [link for link in parser.links if "://" not in link and not (path.parent / unquote(link)).is_file()]
+        assert len(set(parser.anchors)) == len(parser.anchors), f"{name} has an anchor twice"
+    for name, path in pages.items():
+        missing = [link for link in parsed[path].links if "://" not in link and not leads_somewhere(path, link, parsed)]
         assert not missing, f"{name} leads to {missing[:3]}, which are not there"
+    index = json.loads((tmp_path / "index.js").read_text(encoding="utf-8").removeprefix("window.INDEX = ").rstrip(";\n"))
+    lost = [place for _, place, _ in index if not leads_somewhere(tmp_path / "index.html", place, parsed)]
+    assert not lost, f"the search leads to {lost[:3]}, which are not there"
+
+
+def leads_somewhere(page, link, parsed):
+    """Whether the file of a link is there, and in it the anchor."""
+    file, _, anchor = unquote(link).partition("#")
+    target = Path(os.path.normpath(page.parent / file)) if file else page
+    return anchor in parsed[target].anchors if anchor and target in parsed else target.is_file() and not anchor
 
 
 def test_an_example_shows_the_method_and_the_alias():
