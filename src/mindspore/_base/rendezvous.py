@@ -8,6 +8,8 @@ It speaks lines of `name=value` words. The first half is PMI 1, the protocol by 
     state text=…                                               what it waits for, every few seconds: also the heartbeat
     others                       -> states text=…              what all processes wait for (JSON)
     end                                                        it has left its program
+    last_words                                                 it stores something if the run is lost: whoever ends it waits for that
+    busy                         -> busy ranks=0,3             those that said so and still live
     lost text=…                  <- to every watched process, when one is gone or silent
 
 The server computes nothing and is not on the way of any tensor.
@@ -51,6 +53,7 @@ class Server:
         self.alive: dict[int, tuple[_Connection, float]] = {}  # watched processes and when they were last heard of
         self.states: dict[int, str] = {}
         self.finished: set[int] = set()
+        self.with_last_words: set[int] = set()
         self.talking = 0  # MPI libraries that have not said good-bye: they do so when their process exits
         self.lost = ""
         self.change = threading.Condition()
@@ -91,6 +94,7 @@ class Server:
         """A watched process has gone."""
         with self.change:
             self.alive.pop(rank, None)
+            self.with_last_words.discard(rank)
             if properly:
                 self.finished.add(rank)
                 self.states[rank] = ENDED
@@ -231,6 +235,14 @@ class _Connection(socketserver.StreamRequestHandler):
     def on_others(self, *_: Any) -> None:
         self.say(f"cmd=states text={quote(json.dumps(self.meeting.states))}")
 
+    def on_last_words(self, *_: Any) -> None:
+        with self.meeting.change:
+            self.meeting.with_last_words.add(self.rank)
+
+    def on_busy(self, *_: Any) -> None:
+        with self.meeting.change:
+            self.say(f"cmd=busy ranks={','.join(map(str, sorted(self.meeting.with_last_words)))}")
+
     def on_end(self, *_: Any) -> None:
         self.watched = False
         self.meeting.left(self.rank, properly=True)
@@ -255,6 +267,32 @@ def join(host: str, port: int, rank: int, size: int, attempt: int = 0, patience:
                 "processes by msrun, or one of them with MS_ROLE=MS_SCHED."
             )
         time.sleep(0.1)
+
+
+def busy(host: str, port: int) -> set[int]:
+    """The ranks that store something before they end; none if nobody answers."""
+    try:
+        found = _ask(host, port, "cmd=busy").get("ranks", "")
+    except OSError:
+        return set()
+    return {int(rank) for rank in found.split(",") if rank}
+
+
+def publish(host: str, port: int, name: str, value: str) -> None:
+    """Tell all processes of the run something."""
+    _ask(host, port, f"cmd=put key={name} value={value}")
+
+
+def published(host: str, port: int, name: str, patience: float) -> str:
+    """What a process has told; waits for it."""
+    deadline = time.monotonic() + patience
+    while True:
+        answer = _ask(host, port, f"cmd=get key={name}")
+        if answer.get("rc") == "0":
+            return answer["value"]
+        if time.monotonic() > deadline:
+            raise Unreachable(f"nobody has told '{name}' at {host}:{port} since {patience:.0f} s; rank 0 should have.")
+        time.sleep(0.05)
 
 
 def _ask(host: str, port: int, line: str) -> dict[str, str]:
@@ -294,6 +332,9 @@ class Line:
 
     def state(self, text: str) -> None:
         self._say(f"cmd=state text={quote(text)}")
+
+    def last_words(self) -> None:
+        self._say("cmd=last_words")
 
     def others(self) -> dict[int, str]:
         """What all processes wait for."""

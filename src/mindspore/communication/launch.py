@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sys
 from typing import NamedTuple
 
 from mindspore._base import flags, rendezvous
 from mindspore.prims import world
 
+_JAX = "jax_coordinator"
 _PMI_SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE")
 
 
@@ -114,9 +116,21 @@ def _by_xla(here: Place) -> world.Transport:
     """Where no launcher brings processes together, and XLA's own collectives are wanted."""
     if here.rank < 0 or not here.host:
         raise ValueError("For MS_TRANSPORT=xla, each process must be told its rank (MS_NODE_ID) and where to meet (MS_SCHED_HOST).")
-    from mindspore.runtime.transports.xla import XlaTransport
+    from mindspore.runtime.transports.xla import XlaTransport, own_host
 
-    return XlaTransport(f"{here.host}:{here.port}", here.rank, here.size)
+    if not flags.text("MS_RESTART_COUNT"):  # nobody launched them together
+        return XlaTransport(f"{here.host}:{here.port}", here.rank, here.size)
+    attempt, patience = flags.integer("MS_RESTART_COUNT"), flags.integer("MS_TOPO_TIMEOUT", 600)
+    rank = rendezvous.join(here.host, here.port, here.rank, here.size, attempt, patience)
+    if rank == 0:
+        rendezvous.publish(here.host, here.port, _JAX, f"{own_host(f'{here.host}:{here.port}')}:{_free_port()}")
+    return XlaTransport(rendezvous.published(here.host, here.port, _JAX, patience), rank, here.size, meets=True)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("", 0))
+        return probe.getsockname()[1]
 
 
 def _by_mpi(here: Place) -> world.Transport:

@@ -16,6 +16,7 @@ from mindspore.train import Callback, ExactResume, Model
 init()
 RANK, SIZE = get_rank(), get_group_size()
 folder, victim, moment = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+save_steps, last = (int(sys.argv[4]), True) if len(sys.argv) > 4 else (4, False)
 
 
 class Killer(Callback):
@@ -34,6 +35,6 @@ draw = np.random.default_rng(1)
 rows = draw.normal(size=(96, 6)).astype("f"), draw.normal(size=(96, 2)).astype("f")
 data = NumpySlicesDataset(rows, ["x", "y"], shuffle=True, num_shards=SIZE, shard_id=RANK).batch(4)
 model = Model(net, nn.MSELoss(), nn.Adam(net.trainable_params(), 1e-2))
-model.train(3, data, [Killer(), ExactResume(folder, save_steps=4)], dataset_sink_mode=False)
+model.train(3, data, [Killer(), ExactResume(folder, save_steps, last_checkpoint=last)], dataset_sink_mode=False)
 weights = b"".join(p.asnumpy().tobytes() for p in net.get_parameters())
 print(f"weights of rank {RANK}: {hashlib.sha256(weights).hexdigest()}", flush=True)

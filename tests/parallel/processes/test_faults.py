@@ -115,6 +115,29 @@ def test_a_run_that_lost_a_process_goes_on_to_the_same_bits(tmp_path):
     assert len(set(weights(text).values())) == 1 and len(weights(text)) == 2
     log = (tmp_path / "logs" / "scheduler.log").read_text()
     assert "attempt 1" in log
+    assert_survivors_store_the_newest_step(tmp_path, 1, weights(text))
+
+
+def assert_survivors_store_the_newest_step(folder, victim, expected, **variables):
+    """No checkpoint is due before the loss: what the run goes on from is what those have stored that were left."""
+    last = msrun(
+        HERE / "resume_worker.py", folder / "c", victim, 18, 1000, folder=folder / "logs", options=["--max_restarts=2"], **variables
+    )
+    text = last.stdout + last.stderr
+    assert last.returncode == 0, text
+    assert re.search(r"stored step 1[78], the last one that is complete", text) and "starting all processes again" in text, text
+    assert weights(text) == expected
+    assert not list((folder / "c").iterdir())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("victim", [0, 1])
+def test_survivors_on_xla_store_the_newest_step(tmp_path, victim):
+    """That of rank 0, too: XLA's coordination service is in no worker."""
+    variables = {"MS_TRANSPORT": "xla", "MS_DEV_BACKEND": "xla"}
+    whole = msrun(HERE / "resume_worker.py", tmp_path / "a", 9, 0, folder=tmp_path / "logs", **variables)
+    assert whole.returncode == 0, whole.stdout + whole.stderr
+    assert_survivors_store_the_newest_step(tmp_path, victim, weights(whole.stdout), **variables)
 
 
 def test_another_number_of_processes_goes_on(tmp_path):

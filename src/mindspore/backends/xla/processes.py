@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore.backends.xla import coordination
 from mindspore.ir import AbstractTensor, FuncGraph
 from mindspore.prims import world
 from mindspore.prims.collective import Collective, Place
@@ -29,8 +30,7 @@ def join(jax: Any) -> None:
     transport = world.transport()
     if not isinstance(transport, world.NativeTransport) or jax.distributed.is_initialized():
         return
-    jax.config.update("jax_cpu_collectives_implementation", "gloo")
-    jax.distributed.initialize(_meeting_point(transport), transport.size, transport.rank)
+    coordination.join(jax, _meeting_point(transport), transport.size, transport.rank)
 
 
 def _meeting_point(transport: world.Transport) -> str:

@@ -91,11 +91,13 @@ class Job:
             if self.signalled:
                 return 128 + self.signalled
             if failed:
+                self._let_speak()
                 return self._explained(failed)
             if all(status == 0 for status in states.values()):
                 return 0
             if server is not None and server.lost:
                 time.sleep(1.0)  # the processes say where they were
+                self._let_speak()
                 if all(child.poll() in (None, 0) for child in self.children.values()):
                     return 1
             running = [local for local, status in states.items() if status is None]
@@ -104,6 +106,15 @@ class Job:
             elif time.monotonic() - awake > silence:  # those that left the meeting point properly are watched by nobody else
                 self.say(f"worker {self._rank(running[0])} has been stopped for {silence} s; see {self._log(running[0])}")
                 return 1
+            time.sleep(_POLL)
+
+    def _let_speak(self) -> None:
+        """Wait for processes that store something before they end, such as a last checkpoint: they end by themselves."""
+        deadline = time.monotonic() + _node_timeout()
+        while time.monotonic() < deadline and not self.signalled:
+            running = {self._rank(n): c for n, c in self.children.items() if c.poll() is None and not _is_stopped(c)}
+            if not running.keys() & rendezvous.busy(self.options.master_addr, self.options.master_port):
+                break
             time.sleep(_POLL)
 
     def _explained(self, failed: dict[int, int]) -> int:

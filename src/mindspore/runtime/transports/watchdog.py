@@ -6,6 +6,8 @@ second. After `MS_NODE_TIMEOUT` seconds (300), or as soon as a process that is w
 which process waits where, and ends this one; so it does when the meeting point says that a process was lost. The launcher
 then ends the others. Looks are counted, not the clock: a machine that slept has not timed out.
 
+What a process has to store before it ends is done then, by the thread (`before_the_end`): the program itself may wait forever.
+
 The first collectives of a group, and each graph's when it first runs, are compared between its members before they begin
 (`same_everywhere`), so ranks whose programs differ get an error that shows both sides, not a hang.
 """
@@ -66,6 +68,7 @@ class Watch:
         self.compared: dict[int, ctypes.c_int64] = {}  # by communicator: how often its members compared what they do
         self.timeout = flags.integer("MS_NODE_TIMEOUT", 300)
         self.line = self._connected() if meets else None
+        self.last_words: list[Callable[[], object]] = []
         self.stopped = threading.Event()
         self.main = threading.main_thread().ident or 0
         self.thread = threading.Thread(target=self._run, name="collectives", daemon=True)
@@ -130,7 +133,28 @@ class Watch:
 
 def _end(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
+    for say in _Process.watch.last_words if _Process.watch is not None else ():
+        try:
+            say()
+        except Exception:  # reported; this process ends all the same
+            traceback.print_exc()
     flush_and_exit(1)
+
+
+@contextlib.contextmanager
+def before_the_end(action: Callable[[], object]) -> Iterator[None]:
+    """Within, a process that is about to end because the run is lost calls `action` first; the launcher waits for it."""
+    here = _Process.watch
+    if here is None:
+        yield
+        return
+    here.last_words.append(action)
+    if here.line is not None:
+        here.line.last_words()
+    try:
+        yield
+    finally:
+        here.last_words.remove(action)
 
 
 class _Process:

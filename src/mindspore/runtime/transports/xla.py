@@ -1,7 +1,8 @@
 """Arrays between processes by XLA's own collectives (Gloo between CPUs, NCCL between GPUs), without MPI.
 
 For processes that exist already, such as the actors of Ray, and for clusters without an MPI library: `MS_TRANSPORT=xla`.
-The processes join JAX's distributed run at MS_SCHED_HOST:MS_SCHED_PORT. Graphs on the XLA backend have their collectives inside one program
+The processes join JAX's distributed run at MS_SCHED_HOST:MS_SCHED_PORT; under msrun, whose meeting point is there, at an address that rank
+0 tells the others by it. Graphs on the XLA backend have their collectives inside one program
 of all processes (`backends/xla/processes.py`); what remains for this module are the collectives of PyNative mode. They gather bytes, so
 every element type travels as it is, and are combined in the order of ranks. Messages go over TCP (`mailbox.py`).
 
@@ -12,6 +13,7 @@ report of what it waits for and where, as with MPI (`watchdog.py`).
 
 from __future__ import annotations
 
+import atexit
 import secrets
 import socket
 from collections import Counter
@@ -21,6 +23,7 @@ import numpy as np
 
 from mindspore._base import flags
 from mindspore._base.optional import require
+from mindspore.backends.xla import coordination
 from mindspore.prims import world
 from mindspore.prims.world import Expected, Message
 from mindspore.runtime.transports import watchdog
@@ -32,19 +35,19 @@ _AXIS = "processes"
 class XlaTransport(world.Transport):
     """The processes of one distributed run of JAX."""
 
-    def __init__(self, address: str, rank: int, size: int):
+    def __init__(self, address: str, rank: int, size: int, meets: bool = False):
+        """`meets`: a launcher's meeting point is at MS_SCHED_HOST:MS_SCHED_PORT; `address` is where JAX's processes meet."""
         self._jax: Any = require("jax", "xla", "runs of several processes by XLA")
         self.rank, self.size = rank, size
         self._programs: dict[tuple[int, ...], tuple[Any, Any]] = {}
         self._compared: Counter[tuple[int, ...]] = Counter()
-        watchdog.watch(rank, meets=False)  # the address is that of JAX's own meeting point
+        watchdog.watch(rank, meets)
         if not self._jax.distributed.is_initialized():
-            self._jax.config.update("jax_cpu_collectives_implementation", "gloo")
-            patience = flags.integer("MS_TOPO_TIMEOUT", 600)
-            self._jax.distributed.initialize(address, size, rank, initialization_timeout=patience)
+            coordination.join(self._jax, address, size, rank, flags.integer("MS_TOPO_TIMEOUT", 600))
         by_process = {d.process_index: d for d in reversed(self._jax.devices())}
         self._devices = [by_process[r] for r in range(size)]
-        self._mailbox = Mailbox(rank, self._secret(), _own_host(address))
+        self._mailbox = Mailbox(rank, self._secret(), own_host(address))
+        atexit.register(_leave)
         self._addresses = [bytes(a).rstrip(b"\0").decode() for a in self._everyone(self._mailbox.address.encode().ljust(128, b"\0"))]
 
     def _secret(self) -> str:
@@ -135,7 +138,15 @@ class _Receiving:
         return self.results
 
 
-def _own_host(address: str) -> str:
+def _leave() -> None:
+    """At the end of the program: after an error at once, which ends the others, too."""
+    if watchdog.failed():
+        watchdog.flush_and_exit(1)
+    with watchdog.leaving():
+        pass
+
+
+def own_host(address: str) -> str:
     """The address of this machine that is seen from where the processes meet."""
     host, _, port = address.rpartition(":")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:

@@ -14,18 +14,23 @@ Parameters that are equal on all processes are written once: large ones are cut 
 process, small ones go to whoever has least. What differs (running statistics of a normalisation), and what is appended (states of
 random numbers), every process writes for itself. Any number of processes can read a checkpoint; one that has no rank in it
 takes over the own values of rank `r % processes`.
+
+When a process is lost, one of the others can still write what it holds (`save_alone`).
 """
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
 import re
 import secrets
 import shutil
+import tempfile
 import time
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +44,8 @@ from mindspore.train._checkpoint import replicas
 from mindspore.train._checkpoint.save import _appended, _Background, _named, _snapshot
 
 _MANIFEST = "manifest.json"
+_LOCK = "last_checkpoint"
+_BESIDE = "last_checkpoint_"
 _STEP = re.compile(r"step_(\d+)$")
 _CUT_FROM = 1 << 20  # bytes
 _VERSION = 1
@@ -97,13 +104,13 @@ def save_sharded_checkpoint(
     mine = [p for p, owner in _assigned(arrays, equal, transport.size) if owner in (transport.rank, -1)]
     data = {p.key: (arrays[p.name] if p.stop < 0 else arrays[p.name][p.start : p.stop]) for p in mine}
     data = {key: np.array(part, order="C") if async_save else part for key, part in data.items()}
-    folder = os.path.join(directory, f"step_{step}")
+    folder = _folder(directory, step)
     os.makedirs(folder, exist_ok=True)
 
     def write() -> None:
         _write_own(folder, token, data, mine, equal, texts)
         if transport.rank == 0:
-            _complete(folder, token, transport.size, step)
+            _complete(folder, token, range(transport.size), step)
             _tidy(directory, keep)
 
     if async_save:
@@ -112,6 +119,53 @@ def save_sharded_checkpoint(
         write()
         if transport.size > 1:
             transport.barrier(tuple(range(transport.size)))
+
+
+class Snapshot(NamedTuple):
+    """What a process holds after a step, copied."""
+
+    step: int
+    arrays: dict[str, np.ndarray]
+    texts: list[str]
+
+    @classmethod
+    def of(cls, save_obj: Any, step: int, append_dict: dict[str, Any] | None = None) -> Snapshot:
+        entries = {name: _snapshot(name, value, copy=True) for name, value in (*_named(save_obj, None), *_appended(append_dict))}
+        texts = sorted(n for n, e in entries.items() if isinstance(e, str))
+        return cls(step, {n: _text_array(e) if isinstance(e, str) else e for n, e in entries.items()}, texts)
+
+
+def save_alone(snapshot: Snapshot, directory: str) -> bool:
+    """Write all of a checkpoint without the other processes, of which one is lost; False if it, or a newer one, is there already.
+
+    Every process holds whole weights, so one of them can. They take turns by a lock that the system takes back from processes that end,
+    and the checkpoint is written beside its place: it appears with its manifest.
+    """
+    os.makedirs(directory, exist_ok=True)
+    with open(os.path.join(directory, _LOCK), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _remove_interrupted(directory)
+        if max(complete_steps(directory), default=-1) >= snapshot.step:
+            return False
+        beside = tempfile.mkdtemp(prefix=_BESIDE, dir=directory)
+        pieces = [_Piece(name, 0, -1, tuple(array.shape)) for name, array in snapshot.arrays.items()]
+        token = secrets.token_hex(4)
+        _write_own(beside, token, snapshot.arrays, pieces, set(snapshot.arrays), snapshot.texts)
+        _complete(beside, token, [world.transport().rank], snapshot.step)
+        shutil.rmtree(_folder(directory, snapshot.step), ignore_errors=True)  # begun by all together, and never complete now
+        os.rename(beside, _folder(directory, snapshot.step))
+    return True
+
+
+def _remove_interrupted(directory: str) -> None:
+    """What processes have left that were ended while they wrote alone."""
+    for name in os.listdir(directory):
+        if name.startswith(_BESIDE):
+            shutil.rmtree(os.path.join(directory, name), ignore_errors=True)
+
+
+def _folder(directory: str, step: int) -> str:
+    return os.path.join(directory, f"step_{step}")
 
 
 def _text_array(text: str) -> np.ndarray:
@@ -167,13 +221,13 @@ def _write_own(
         json.dump({"file": os.path.basename(path), "bytes": os.path.getsize(path), "parts": listed, "texts": texts}, file)
 
 
-def _complete(folder: str, token: str, processes: int, step: int) -> None:
-    """Wait for the lists of all processes, and make them the manifest."""
-    names = [os.path.join(folder, f"rank_{r}.{token}.json") for r in range(processes)]
+def _complete(folder: str, token: str, ranks: Sequence[int], step: int) -> None:
+    """Wait for the lists of these processes, and make them the manifest."""
+    names = [os.path.join(folder, f"rank_{r}.{token}.json") for r in ranks]
     deadline = time.monotonic() + _PATIENCE
     while not all(map(os.path.exists, names)):
         if time.monotonic() > deadline:
-            missing = [r for r, name in enumerate(names) if not os.path.exists(name)]
+            missing = [r for r, name in zip(ranks, names) if not os.path.exists(name)]
             raise TimeoutError(f"ranks {missing} have not written their parts of {folder} in {_PATIENCE} s")
         time.sleep(0.02)
     lists = []
@@ -181,7 +235,7 @@ def _complete(folder: str, token: str, processes: int, step: int) -> None:
         with open(name) as file:
             lists.append(json.load(file))
     with atomic_write(os.path.join(folder, _MANIFEST), "w") as file:
-        json.dump({"version": _VERSION, "step": step, "processes": processes, "files": lists}, file)
+        json.dump({"version": _VERSION, "step": step, "processes": len(ranks), "files": lists}, file)
     kept = {_MANIFEST, *(one["file"] for one in lists)}
     for name in os.listdir(folder):  # lists, and what an attempt that was interrupted has left
         if name not in kept:
@@ -218,6 +272,10 @@ def remove_all(directory: str) -> None:
     """Delete all checkpoints of a folder, those that were interrupted, too."""
     for step in _begun_steps(directory):
         remove(directory, step)
+    if os.path.isdir(directory):
+        _remove_interrupted(directory)
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(os.path.join(directory, _LOCK))
 
 
 def load_sharded_checkpoint(

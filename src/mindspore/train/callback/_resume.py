@@ -8,20 +8,27 @@ Of several processes each writes a share of it (`_checkpoint/sharded.py`); the n
 Another number of processes may go on: all of them begin with that step, and processes that the run before did not have take over the
 state of one that it had. If the processes share a batch of the same size as before, losses are those of
 the run before but for the order of sums; random numbers of the new processes are those of the process they take over from.
+
+With `last_checkpoint` a copy of the state is kept after each step. When training ends by an error, or a process of the run is lost,
+one of those that are left stores the newest step that it has completed. Its own values (random numbers, running statistics) are
+those of all processes afterwards: the ones of the process that was lost are gone.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mindspore import log
 from mindspore.common import random as streams
 from mindspore.common.tensor import Tensor
 from mindspore.communication.comm_func import barrier, broadcast
 from mindspore.communication.management import get_group_size, get_rank
+from mindspore.runtime.transports import watchdog
 from mindspore.train._checkpoint import sharded
 from mindspore.train._checkpoint.load import load_checkpoint, load_param_into_net
 from mindspore.train._checkpoint.save import save_checkpoint, wait_async_saves
@@ -45,13 +52,16 @@ class ExactResume(Callback):
         save_steps: steps between two saves.
         async_save: write in the background.
         keep: keep the file when training has come to its end.
+        last_checkpoint: when training fails, store the newest complete step. It costs a copy of the weights and states in each step.
 
     Examples:
         >>> from mindspore.train import ExactResume
         >>> callback = ExactResume("doc_resume", save_steps=100)
     """
 
-    def __init__(self, directory: str, save_steps: int = 1, async_save: bool = False, keep: bool = False):
+    def __init__(
+        self, directory: str, save_steps: int = 1, async_save: bool = False, keep: bool = False, last_checkpoint: bool = False
+    ):
         super().__init__()
         if not isinstance(save_steps, int) or isinstance(save_steps, bool) or save_steps <= 0:
             raise ValueError(f"For 'ExactResume', 'save_steps' must be a positive int, but got {save_steps!r}.")
@@ -61,6 +71,28 @@ class ExactResume(Callback):
         self.save_steps = save_steps
         self.async_save = async_save
         self.keep = keep
+        self.last_checkpoint = last_checkpoint
+        self._newest: sharded.Snapshot | None = None
+        self._storing = threading.Lock()
+        self._open = contextlib.ExitStack()
+
+    def __enter__(self) -> ExactResume:
+        if self.last_checkpoint:
+            self._open.enter_context(watchdog.before_the_end(self._store_newest))
+        return self
+
+    def __exit__(self, *err: Any) -> None:
+        if err[0] is not None:
+            self._store_newest()
+        self._open.close()  # not before: news of a lost process would end this one while it stores
+        self._newest = None
+
+    def _store_newest(self) -> None:
+        """The state after the last step that this process has completed, if it is not stored yet."""
+        with self._storing:
+            newest, self._newest = self._newest, None
+            if newest is not None and sharded.save_alone(newest, self.directory):
+                log.warning(f"ExactResume: stored step {newest.step}, the last one that is complete, in {self.directory}.")
 
     def on_train_begin(self, run_context: RunContext) -> None:
         stored = self._stored()
@@ -95,8 +127,11 @@ class ExactResume(Callback):
 
     def on_train_step_end(self, run_context: RunContext) -> None:
         params = run_context.original_args()
-        if params.cur_step_num % self.save_steps == 0:
-            state = {_PREFIX + name: value for name, value in _state(params).items()}
+        wanted = params.cur_step_num % self.save_steps == 0
+        state = {_PREFIX + name: value for name, value in _state(params).items()} if wanted or self.last_checkpoint else {}
+        if self.last_checkpoint:
+            self._newest = sharded.Snapshot.of(params.train_network, params.cur_step_num, state)
+        if wanted:
             if self.together:
                 sharded.save_sharded_checkpoint(
                     params.train_network, self.directory, params.cur_step_num, self.async_save, state, keep=_KEPT
