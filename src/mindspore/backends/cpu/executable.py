@@ -225,11 +225,14 @@ class Instance:
     def _compare_block(self, step: CompareStep) -> tuple[int]:
         transport, start = _transport(), len(self.words)
         counter, limit = transport.comparisons(step.ranks)
-        self.words += [counter, limit, step.digest, 0, 0]
-        self.links.append((start + 5 + 4, start + 3))  # the second argument is the address of the two numbers
+        self.words += [counter, limit, step.digest, 0, 0, 0]
         communicator = transport.communicator(step.ranks)
-        arguments = (mpi.IN_PLACE, 0, 2, mpi.TYPES["int64"], mpi.OPERATIONS["max"], communicator)
-        self._call_block(step.note, "MPI_Allreduce_c", arguments)
+        arguments = (mpi.IN_PLACE, 0, 2, mpi.TYPES["int64"], mpi.OPERATIONS["max"], communicator, 0)
+        # Begun and awaited, as collectives of PyNative mode compare theirs: a blocking call would not meet one that is begun.
+        (begin,) = self._call_block(step.note, "MPI_Iallreduce_c", arguments)
+        (wait,) = self._call_block(step.note, "MPI_Wait", (0, 0))
+        numbers, request = start + 3, start + 5
+        self.links += [(begin + 3 + 1, numbers), (begin + 3 + 6, request), (wait + 3, request)]
         return (start,)
 
     # -- host steps -----------------------------------------------------------------------------------------------

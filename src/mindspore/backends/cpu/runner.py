@@ -203,8 +203,13 @@ compare:
   %minus = sub i64 0, %w2
   store i64 %w2, ptr %a, align 8
   store i64 %minus, ptr %b, align 8
-  %inner = getelementptr i64, ptr %words, i64 5
-  %status = call i32 @graph_call(ptr %inner)
+  %begin = getelementptr i64, ptr %words, i64 6
+  %begun = call i32 @graph_call(ptr %begin)
+  %under_way = icmp eq i32 %begun, 0
+  br i1 %under_way, label %await, label %failed
+await:
+  %wait = getelementptr i64, ptr %words, i64 18
+  %status = call i32 @graph_call(ptr %wait)
   %fine = icmp eq i32 %status, 0
   br i1 %fine, label %look, label %failed
 look:
@@ -271,8 +276,8 @@ def functions_of(home: Loaded) -> Functions:
 @once
 def communicating() -> tuple[int, int]:
     """`call(words)`: a cell of the transport's, a note, a function and nine arguments; the cell tells that it runs.
-    `compare(words)`: a counter, its limit, a number that must be the same on all processes, room for two, and the words of
-    the call that finds the largest of each."""
+    `compare(words)`: a counter, its limit, a number that must be the same on all processes, room for two and for a request, and
+    the words of the two calls that begin to find the largest of each, and wait for it."""
     code = _CALL_IR + _COMPARE_IR
     return _load("graph_call", code), _load("graph_compare", code)
 
