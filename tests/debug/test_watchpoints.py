@@ -210,7 +210,8 @@ def test_a_step_is_dumped_for_the_offline_debugger(tmp_path):
     ms.set_context(mode=ms.GRAPH_MODE)
     net = Net()
     step = trainer(net, 0.0)
-    with debug.watch(net, [debug.Watchpoint("tensor_overflow")], action="dump", path=str(tmp_path)) as watch:
+    told = pytest.warns(UserWarning, match="(?s)tensor_overflow: .*step 1 .*The step's tensors are in ")
+    with debug.watch(net, [debug.Watchpoint("tensor_overflow")], action="dump", path=str(tmp_path)) as watch, told:
         step(Tensor(GOOD))
         step(Tensor(BAD))
     assert str(tmp_path) in watch.hits[0].folder

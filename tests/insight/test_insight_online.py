@@ -18,7 +18,9 @@ import grpc
 from starlette.testclient import TestClient
 
 from mindinsight import __version__
+from mindinsight.online.graphs import Graph, Graphs
 from mindinsight.online.messages import message
+from mindinsight.online.watching import recommended
 from mindinsight.server.app import create_app
 from mindinsight.server.workspace import Settings
 
@@ -137,6 +139,21 @@ def test_a_training_is_stepped_watched_and_ended(server):
     ask(server, "control", {"mode": "terminate"})
     training.thread.join(30)
     assert not training.thread.is_alive() and wait_until(server, "pending")
+
+
+def test_vanishing_gradients_are_looked_for_where_the_backward_pass_ends():
+    shape = w.message((1, 14), (2, w.message((1, 11), (2, w.message((1, w.message((1, 2))))))))
+
+    def node(number, kind, scope, *inputs):
+        given = ((1, w.message((1, name))) for name in inputs)
+        return w.message(*given, (2, str(number)), (3, kind), (4, scope), (6, shape), (8, f"{scope}/{kind}-op{number}"))
+
+    nodes = [node(1, "ReLU", "Default/net", "x"), node(2, "ZerosLike", "Gradients/Default/net", "1"),
+             node(3, "Select", "Gradients/Default/net", "2", "1"), node(4, "Momentum", "Default/optimizer", "x", "3")]  # fmt: skip
+    data = w.message(*((1, n) for n in nodes), (2, "g"), (3, w.message((1, "x"), (2, shape))))
+    found = {watch.condition: watch for watch in recommended(Graphs([Graph.of(data)]), "CPU", 0)}
+    assert found["gradient_vanishing"].nodes == {("g", "Gradients/Default/net/Select-op3")}
+    assert ("g", "Gradients/Default/net/ZerosLike-op2") in found["tensor_overflow"].nodes
 
 
 def test_a_training_that_stops_on_its_way_to_a_node_is_sent_on(server):

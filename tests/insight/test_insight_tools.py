@@ -250,6 +250,40 @@ for s in range(1, 400):
     assert "stopped early" in states and all(trial["value"] is not None for trial in study.trials)
 
 
+def test_a_trial_that_was_stopped_has_no_value_of_another_scalar(tmp_path):
+    script = "import time\n" + SCRIPT + "\ntime.sleep(60 if config.params.x > 0.5 else 0)\n"
+    halving = {"name": "successive_halving", "args": {"tag": "loss", "min_step": 5, "reduction": 2}}
+    path = search(tmp_path, early_stopping=halving, parameters={"x": {"choice": [0.3, 0.8]}, "n": {"choice": [4]}})
+    (tmp_path / "train.py").write_text(script.format(path=[str(Path(__file__).parent), *sys.path]))
+    study = Study(read(path), "s", lambda line: None)
+    study._next = iter([{"x": 0.3, "n": 4}, {"x": 0.8, "n": 4}]).__next__
+    study.run(1)
+    again = Study(read(path), "s", lambda line: None)  # what the first one had reached is known to a search that goes on
+    again._next = study._next
+    again.run(1)
+    assert [(t["state"], t["value"]) for t in again.trials] == [("done", pytest.approx(0.0)), ("stopped early", None)]
+
+
+@pytest.mark.parametrize(("target", "tag", "goal", "expected"), [
+    ({"name": "acc"}, "valid/acc", None, True), ({"name": "acc"}, "train/Loss", None, False), ({"name": "loss"}, "x", None, False),
+    ({"name": "loss"}, "acc", "maximize", True),
+])  # fmt: skip
+def test_trials_are_stopped_by_the_direction_of_the_scalar_looked_at(tmp_path, target, tag, goal, expected):
+    arguments = {"tag": tag} | ({"goal": goal} if goal else {})
+    config = read(search(tmp_path, target=target, early_stopping={"name": "successive_halving", "args": arguments}))
+    assert config.halving.maximize is expected
+
+
+def test_trials_that_fail_say_why_and_a_search_without_any_value_ends(tmp_path):
+    path, said = search(tmp_path, command=f"{sys.executable} -c exit(7)"), []
+    with pytest.raises(RuntimeError, match="none of 3 trials gave a value of 'loss'"):
+        Study(read(path), "s", said.append).run(50)
+    assert len(said) == 3 and all("exit status 7" in line for line in said)
+    Study(read(search(tmp_path, target={"name": "acc"}, summary_base_dir=str(tmp_path / "others"),
+                      parameters={"x": {"choice": [0.5]}, "n": {"choice": [4]}})), "s", said.append).run(1)  # fmt: skip
+    assert "no metric 'acc' was recorded in" in said[-1] and "recorded: none" in said[-1]
+
+
 def test_parameters_map_to_the_unit_interval_and_back():
     some = Parameter("a", 1e-5, 1.0), Parameter("b", -2.0, 3.0), Parameter("c", 1, 9, whole=True), Parameter("d", choices=(3, 1, 7))
     for parameter in some:
@@ -272,6 +306,7 @@ def test_parameters_map_to_the_unit_interval_and_back():
         ({"parameters": {"x": {"bounds": [0.1, 0.9], "type": "int"}}}, "no whole number"),
         ({"parameters": {"x": {"choice": []}}}, "at least one"),
         ({"parallel": 0}, "'parallel'"),
+        ({"early_stopping": {"name": "successive_halving", "args": {"tag": "a", "goal": "up"}}}, "minimize or maximize"),
         ({"nonsense": 1}, "not known"),
     ],
 )

@@ -95,7 +95,6 @@ _ACTIVATIONS: dict[str, dict[str, float]] = {
 _RECOMMENDED: dict[str, dict[str, float]] = {
     "weight_initialization": {"zero_percentage_ge": 100},
     "weight_change_too_large": {"abs_mean_update_ratio_gt": 1},
-    "gradient_vanishing": {"abs_mean_lt": 1e-9},
     "operator_overflow": {},
     "tensor_overflow": {},
 }
@@ -105,7 +104,8 @@ def recommended(graphs: Graphs, backend: str, step: int) -> list[Watchpoint]:
     """Watchpoints that suit most networks; only those that have something to watch.
 
     They are the official ones without tensors of zeros, and without offsets that begin as zeros, so that any change of them is
-    large: these would stop nearly every training.
+    large: these would stop nearly every training. For the same reason vanishing gradients are looked for where the backward pass
+    ends, at what optimizers get: within it masks and `ZerosLike` are zero in every step.
     """
     everything = {(graph.name, name) for graph in graphs.by_name.values() for name in graph.leaves}
     found = []
@@ -114,10 +114,19 @@ def recommended(graphs: Graphs, backend: str, step: int) -> list[Watchpoint]:
         if condition.only_for in ("", backend) and not (condition.before_training and step):
             nodes = everything if condition.target != "weight" else {one for one in everything if not one[1].endswith((".bias", ".beta"))}
             found.append(_named(kind, params, nodes, f"recommend_{kind}_watchpoint"))
+    found.append(_named("gradient_vanishing", {"abs_mean_lt": 1e-9}, _gradients(graphs), "recommend_gradient_vanishing_watchpoint"))
     for operation, params in _ACTIVATIONS.items():
         nodes = {(graph, name) for graph, name in everything if graphs.by_name[graph].leaves[name].kind in (operation, f"{operation}V2")}
         found.append(_named("activation_range", params, nodes, f"recommend_{operation.lower()}_activation_range_watchpoint"))
     return [watch for watch in found if watch.suits(graphs)]
+
+
+def _gradients(graphs: Graphs) -> set[tuple[str, str]]:
+    """Gradients that leave the backward pass; where nothing uses them, all."""
+    found = {(graph.name, name) for graph in graphs.by_name.values() for name in graph.leaves if graph.category(name) == "gradient"}
+    leaving = {(graph, name) for graph, name in found
+               if any(not user.startswith("Gradients/") for user in graphs.by_name[graph].leaves[name].edges["output"])}  # fmt: skip
+    return leaving or found
 
 
 def _named(kind: str, params: dict[str, float], nodes: set[tuple[str, str]], name: str) -> Watchpoint:

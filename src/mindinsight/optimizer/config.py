@@ -59,11 +59,16 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Halving:
-    """Early stopping: a trial goes on past step `min_step * reduction**k` only if it is among the best there."""
+    """Early stopping: a trial goes on past step `min_step * reduction**k` only if it is among the best there, by a recorded scalar."""
 
     tag: str
     min_step: int = 10
     reduction: int = 3
+    maximize: bool = False
+
+    def signed(self, value: float) -> float:
+        """A value of the scalar so that larger is better."""
+        return value if self.maximize else -value
 
 
 @dataclass(frozen=True)
@@ -109,7 +114,7 @@ def read(path: Path) -> Config:
     group, target, maximize = _target(data.get("target"))
     return Config(
         tuple(shlex.split(command)), Path(base).expanduser().absolute(), tuner, method, group, target, maximize,
-        _parameters(data.get("parameters")), _whole(data, "parallel", 1, 1), _halving(data.get("early_stopping")),
+        _parameters(data.get("parameters")), _whole(data, "parallel", 1, 1), _halving(data.get("early_stopping"), maximize),
         _whole(data, "seed", 0, 0), data,
     )  # fmt: skip
 
@@ -180,13 +185,18 @@ def _parameter(name: str, data: Any) -> Parameter:
     return Parameter(name, float(low), float(high), whole=whole, user_defined=user)
 
 
-def _halving(data: Any) -> Halving | None:
+def _halving(data: Any, maximize: bool) -> Halving | None:
+    """`maximize`: whether the target is. A tag that is a loss is better when lower, whatever the target is."""
     if data is None:
         return None
     if not isinstance(data, dict) or data.get("name") != "successive_halving":
         raise ConfigError("'early_stopping' should have the name successive_halving.")
     arguments = data.get("args") or {}
-    known = isinstance(arguments, dict) and set(arguments) <= {"tag", "min_step", "reduction"}
+    known = isinstance(arguments, dict) and set(arguments) <= {"tag", "min_step", "reduction", "goal"}
     if not known or not isinstance(arguments.get("tag"), str):
-        raise ConfigError("'early_stopping.args' should have 'tag', a recorded scalar, and may have 'min_step' and 'reduction'.")
-    return Halving(arguments["tag"], _whole(arguments, "min_step", 10, 1), _whole(arguments, "reduction", 3, 2))
+        raise ConfigError("'early_stopping.args' should have 'tag', a recorded scalar, and may have 'min_step', 'reduction' and 'goal'.")
+    tag = arguments["tag"]
+    goal = arguments.get("goal", "maximize" if maximize and "loss" not in tag.lower() else "minimize")
+    if goal not in ("minimize", "maximize"):
+        raise ConfigError(f"'early_stopping.args.goal' should be minimize or maximize, not {goal!r}.")
+    return Halving(tag, _whole(arguments, "min_step", 10, 1), _whole(arguments, "reduction", 3, 2), goal == "maximize")

@@ -31,6 +31,8 @@ from mindinsight.optimizer.search import propose
 
 _PR_SET_PDEATHSIG = 1
 _LOOK = 0.5
+#: a search none of whose first trials gave a value ends: its command or its target is wrong
+_FAILURES = 3
 
 
 class Study:
@@ -103,32 +105,49 @@ class Study:
         """Run `count` more trials; how many failed."""
         running: list[Trial] = []
         failed, begun = 0, 0
-        rungs: dict[int, list[float]] = {}
+        halving, rungs = self.config.halving, self._rungs()
         try:
-            while begun < count or running:
-                while begun < count and len(running) < self.config.parallel:
+            while running or (begun < count and (failed < _FAILURES or self.best())):
+                while begun < count and len(running) < self.config.parallel and (failed < _FAILURES or self.best()):
                     running.append(self._start())
                     begun += 1
                 for trial in list(running):
-                    if not trial.finished():
-                        if self.config.halving and trial.falls_behind(self.config.halving, rungs, self.config.maximize):
+                    finished = trial.finished()
+                    behind = halving is not None and trial.falls_behind(halving, rungs)
+                    if not finished:
+                        if behind:
                             trial.stop()
                         continue
                     running.remove(trial)
                     failed += trial.conclude()
                     self.save()
-                    self._tell(trial.entry)
+                    self._tell(trial.entry, trial.reason())
                 if running:
                     time.sleep(_LOOK / 5)
         except BaseException:
             for trial in running:
                 trial.stop()
             raise
+        if begun < count:
+            raise RuntimeError(f"none of {begun} trials gave a value of {self.config.target!r}: the search ends here. Run the command by "
+                               "itself to see why; it records to the 'summary_dir' that HyperConfig names.")  # fmt: skip
         return failed
 
-    def _tell(self, entry: dict[str, Any]) -> None:
+    def _rungs(self) -> dict[int, list[float]]:
+        """How far trials had come at the steps where early stopping compares them; larger is better."""
+        halving = self.config.halving
+        found: dict[int, list[float]] = {}
+        if halving is None:
+            return found
+        for trial in self.trials:
+            for name in (name for name in trial if name.startswith("rung_")):
+                found.setdefault(int(name.removeprefix("rung_")), []).append(halving.signed(trial[name]))
+        return found
+
+    def _tell(self, entry: dict[str, Any], reason: str) -> None:
         shown = ", ".join(f"{name}={value:.6g}" for name, value in entry["parameters"].items())
-        result = entry["state"] if entry["value"] is None else f"{self.config.target} {entry['value']:.6g}"
+        state = f"{entry['state']} ({reason})" if reason else entry["state"]
+        result = state if entry["value"] is None else f"{self.config.target} {entry['value']:.6g}"
         self.report(f"trial {entry['number']}: {shown}: {result}")
 
 
@@ -182,14 +201,30 @@ class Trial:
             self.entry["state"] = "done" if self._process.returncode == 0 and value is not None else "failed"
         return bool(self.entry["state"] == "failed")
 
+    def reason(self) -> str:
+        """Why a trial failed; empty for others."""
+        if self.entry["state"] != "failed":
+            return ""
+        code = self._process.returncode
+        if code:
+            return f"the command ended with exit status {code}" if code > 0 else f"the command was ended by signal {-code}"
+        if self.config.group == "metric":
+            known = ", ".join(sorted(read_folder(self.folder).model["metric"])) or "none"
+            return f"no metric {self.config.target!r} was recorded in {self.folder}; recorded: {known}"
+        return f"no {self.config.target!r} was recorded in {self.folder}"
+
     def _result(self) -> float | None:
-        if self.config.group == "scalar" or self._stopped:
-            tag = self.config.target if self.config.group == "scalar" else self.config.halving.tag if self.config.halving else ""
-            self._read(tag)
+        config = self.config
+        if config.group == "scalar":
+            if config.halving and config.halving.tag != config.target:  # so far the other tag was read
+                self._seen, self._position = {}, {}
+            self._read(config.target)
             value: Any = self._seen[max(self._seen)] if self._seen else None
+        elif self._stopped:
+            return None  # the target is recorded when a training ends, and nothing else can be compared with it
         else:
             model = read_folder(self.folder).model
-            value = model["loss"] if self.config.group == "system_defined" else model["metric"].get(self.config.target)
+            value = model["loss"] if config.group == "system_defined" else model["metric"].get(config.target)
         return float(value) if isinstance(value, (int, float)) and math.isfinite(value) else None
 
     # -----------------------------------------------------------------------------------------------------------------
@@ -209,7 +244,7 @@ class Trial:
             finally:
                 os.close(handle)
 
-    def falls_behind(self, halving: Halving, rungs: dict[int, list[float]], maximize: bool) -> bool:
+    def falls_behind(self, halving: Halving, rungs: dict[int, list[float]]) -> bool:
         """Whether this trial is worse than most that came as far (Li et al., ASHA, 2018)."""
         self._read(halving.tag)
         step, behind = halving.min_step, False
@@ -219,7 +254,7 @@ class Trial:
                 value = next(v for s, v in sorted(self._seen.items()) if s >= step)
                 self.entry[key] = value
                 others = rungs.setdefault(step, [])
-                others.append(value if maximize else -value)
+                others.append(halving.signed(value))
                 keep = sorted(others, reverse=True)[max(0, len(others) // halving.reduction - 1)]
                 behind = len(others) >= halving.reduction and others[-1] < keep
                 if behind:

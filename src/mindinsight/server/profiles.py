@@ -20,9 +20,9 @@ _LARGEST = 64 << 20
 _MOST_ROWS = 20_000
 _DEEPEST_SCOPE = 1000
 _ADVICE = {
-    "compute_ms": "Most of a step is computing: look at the longest kernels below; smaller types (amp) and fused operators help most.",
-    "data_wait_ms": "Most of a step is waiting for data: raise num_parallel_workers, prefetch, cache, or move decoding before training.",
-    "other_ms": "Most of a step is Python and the start of graphs: compile the whole step (ms.jit), or use data sinking.",
+    "compute_ms": "Much of a step is computing: look at the longest kernels below; smaller types (amp) and fused operators help most.",
+    "data_wait_ms": "Much of a step is waiting for data: raise num_parallel_workers, prefetch, cache, or move decoding before training.",
+    "other_ms": "Much of a step is Python and the start of graphs: compile the whole step (ms.jit), or use data sinking.",
 }
 _NAMES = {"compute_ms": "computing", "data_wait_ms": "waiting for data", "other_ms": "Python and the rest"}
 

@@ -12,19 +12,21 @@ import orjson
 from mindinsight.server.calls import Call, route
 
 _LARGEST = 32 << 20
+_STUDIES = ("*/study.json", "*/study_*/study.json", "*/*/study_*/study.json")
 _STEP = re.compile(r"\d+")
 
 
 @route("GET", "/board/studies")
 def studies(call: Call) -> Any:
-    """The tuner's studies."""
-    found = []
-    for path in sorted(call.workspace.folder.base.glob("*/study.json")):
+    """The tuner's studies, at most three levels down; those of inner folders have the folder before their names."""
+    base, found = call.workspace.folder.base, []
+    for path in sorted(p for stars in _STUDIES for p in base.glob(stars)):
         try:
-            if path.stat().st_size <= _LARGEST and path.resolve().is_relative_to(call.workspace.folder.base):
+            if path.stat().st_size <= _LARGEST and path.resolve().is_relative_to(base):
                 study = orjson.loads(path.read_bytes())
                 if isinstance(study, dict) and isinstance(study.get("trials"), list):
-                    found.append(study)
+                    inner = path.parent.parent.relative_to(base).as_posix()
+                    found.append(study if inner == "." else {**study, "name": f"{inner}/{study.get('name', '')}"})
         except (OSError, orjson.JSONDecodeError):
             continue
     return {"studies": found}

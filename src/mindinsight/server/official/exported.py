@@ -14,9 +14,9 @@ from mindinsight.server.official.files import csv_table
 FOLDER = "ASCEND_PROFILER_OUTPUT"
 PARTS = {"compute_ms": "computing", "data_wait_ms": "nothing on the device", "other_ms": "communication that nothing covers"}
 ADVICE = {
-    "compute_ms": "Most of a step is computing: look at the longest operators below; smaller types (amp) and fused operators help most.",
+    "compute_ms": "Much of a step is computing: look at the longest operators below; smaller types (amp) and fused operators help most.",
     "data_wait_ms": "The device is free most of the time: look at data preparation and at Python between operators, compile all.",
-    "other_ms": "Most of a step is communication: overlap it with computing (all-reduce fusion), or cut the network in another way.",
+    "other_ms": "Much of a step is communication: overlap it with computing (all-reduce fusion), or cut the network in another way.",
 }
 _COMPUTING, _COMMUNICATING, _FREE = "Computing", "Communication(Not Overlapped)", "Free"
 _MIB = 1 << 20

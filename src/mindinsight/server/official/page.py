@@ -15,9 +15,9 @@ from mindinsight.server.official.files import csv_rows, devices
 
 PARTS = {"compute_ms": "forward and backward pass", "data_wait_ms": "between steps", "other_ms": "update of the weights"}
 ADVICE = {
-    "compute_ms": "Most of a step is computing: look at the longest operators below; smaller types (amp) and fused operators help most.",
-    "data_wait_ms": "Most of a step is the interval before it: look at the data preparation below, and at what callbacks do.",
-    "other_ms": "Most of a step is the update of the weights: look at the optimizer's operators and at gradients that are reduced late.",
+    "compute_ms": "Much of a step is computing: look at the longest operators below; smaller types (amp) and fused operators help most.",
+    "data_wait_ms": "Much of a step is the interval before it: look at the data preparation below, and at what callbacks do.",
+    "other_ms": "Much of a step is the update of the weights: look at the optimizer's operators and at gradients that are reduced late.",
 }
 _COLUMNS = {"total": "total_ms", "fp_and_bp": "compute_ms", "fp": "compute_ms", "iteration_interval": "data_wait_ms", "tail": "other_ms"}
 #: kind of operators on the page: their table, and where its reply has name, microseconds and count

@@ -1,6 +1,6 @@
 // The frame: header, navigation, the page in view, live updates, keys.
 import { get, listen } from "./api.js";
-import { bytes, fill, h, icon, later, nothing } from "./dom.js";
+import { bytes, counted, fill, h, icon, later, nothing } from "./dom.js";
 import * as runs from "./runs.js";
 import * as state from "./state.js";
 
@@ -66,11 +66,21 @@ async function show() {
     const made = await page.show(root, page.side === "one" ? chosen(page.kind) : null, about);
     if (mine !== turn) { if (made && made.close) made.close(); return; }
     open = { ...(made || {}), panel };
+    const none = page.side === "one" && root.querySelector(".none");
+    if (none) none.append(...elsewhere(page.kind));
   } catch (error) {
     open = { panel };
     root.append(nothing("This cannot be shown", h("span", { class: "error" }, error.message)));
     if (!(error.constructor.name === "ApiError")) console.error(error);
   }
+}
+
+// For a run with nothing to show: those that have something, the latest first.
+function elsewhere(kind) {
+  const has = new Set((kind || []).flatMap((k) => about.kinds[k] || [])), name = chosen(kind);
+  const found = runs.runs().filter((run) => has.has(run.id) && run.name !== name).sort((a, b) => b.updated - a.updated);
+  const link = (run) => h("div", {}, h("button", { class: "link", onclick: () => { state.set("run", run.name, true); show(); } }, runs.label(run)));
+  return found.length ? [h("p", {}, `${counted(found.length, "other run")} may have some:`), ...found.slice(0, 5).map(link)] : [];
 }
 
 // The run of pages that show one: the one in the address, else the latest that has something to show.

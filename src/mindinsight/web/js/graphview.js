@@ -132,7 +132,7 @@ export class GraphView {
     context.lineWidth = special ? 2.5 : leaf ? 1 : 1.5; context.stroke();
     if (this.camera.k <= 0.28) return;
     context.fillStyle = inks.ink; context.font = `${leaf ? "" : "600 "}11.5px ${FONT}`;
-    const room = Math.floor((w - 20) / 6.3), text = scope.label.length > room ? scope.label.slice(0, room - 1) + "…" : scope.label;
+    const room = Math.floor((w - 20) / (leaf ? 6.3 : 7.2)), text = scope.label.length > room ? scope.label.slice(0, room - 1) + "…" : scope.label;
     context.fillText((here ? "▶ " : "") + text, x, leaf ? y : y - 6);
     if (!leaf) { context.fillStyle = inks.soft; context.font = `10px ${FONT}`; context.fillText(`${scope.count.toLocaleString("en")} nodes ▸`, x, y + 8); }
   }

@@ -143,7 +143,7 @@ function order(nodes, layers) {
 
 function put(nodes, layers) {
   let y = 0;
-  for (const node of nodes) { node.w = Math.min(230, Math.max(70, node.scope.label.length * 6.6 + 26)); node.h = node.scope.leaf >= 0 ? 26 : 34; }
+  for (const node of nodes) { node.w = Math.min(260, Math.max(70, node.scope.label.length * (node.scope.leaf >= 0 ? 6.6 : 7.4) + 26)); node.h = node.scope.leaf >= 0 ? 26 : 34; }
   for (const row of layers) {
     const lines = []; // very wide layers are folded into several lines
     let line = [], width = 0;

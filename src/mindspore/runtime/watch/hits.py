@@ -73,8 +73,8 @@ class Hit(NamedTuple):
         stack = f"\n{line.excerpt()}" if line is not None else ""
         way = "\n    (in the backward pass of this line)" if self.tensor.backward else ""
         return (
-            f"{self.watchpoint.rule}: {self.tensor.kind} {self.tensor.name} (output {self.tensor.slot}), step {self.step}, rank "
-            f"{self.rank}: {found}.{stack}{way if stack else ''}" + (f"\n  It was given:{given}" if given else "")
+            f"{self.watchpoint.rule}: {self.tensor.kind} {self.tensor.name} (output {self.tensor.slot}), step {self.step} (the first "
+            f"is 0), rank {self.rank}: {found}.{stack}{way if stack else ''}" + (f"\n  It was given:{given}" if given else "")
             + (f"\n  The step's tensors are in {self.folder}." if self.folder else "")
         )  # fmt: skip
 
@@ -164,15 +164,16 @@ class Watch:
         first = hits[0]._replace(inputs=inputs(hits[0]))
         hits = [first, *hits[1:]]
         actions = [self.action if h.watchpoint.action is None else h.watchpoint.action for h in hits]
+        stops, dumped = "stop" in actions, None
         if "dump" in actions and self._may_report(hits[actions.index("dump")].watchpoint):
             folder = dump()
             hits = [h._replace(folder=folder) for h in hits]
+            dumped = hits[actions.index("dump")]  # the one that is told of
         self.hits += hits[: max(0, MOST_HITS - len(self.hits))]
-        stops = "stop" in actions
         for hit, action in zip(hits, actions):
             if callable(action):
                 action(hit)
-            elif action == "report" and not stops and self._may_report(hit.watchpoint):
+            elif not stops and (hit is dumped or (action == "report" and self._may_report(hit.watchpoint))):
                 warnings.warn(str(hit), stacklevel=2)
         if stops:
             raise WatchpointError(hits)

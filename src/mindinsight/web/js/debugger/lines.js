@@ -1,7 +1,7 @@
 // The user's source as far as the graph names it: lines with the operations that come from them, and the other way round.
 import { fill, h } from "../dom.js";
 
-const FRAMEWORK = /\/mindspore\//; // lines of the framework's own layers: seldom what somebody looks for
+export const FRAMEWORK = /\/mindspore\//; // lines of the framework's own layers: seldom what somebody looks for
 
 export class SourceLines {
   constructor(session) {
@@ -29,7 +29,7 @@ export class SourceLines {
     const row = (number) => {
       const source = sources[number], leaves = this.leaves.get(number) || [];
       return h("li", { class: this.chosen.includes(number) ? "on" : "", value: source.line_no },
-        h("button", { class: "quiet line", title: `Show the ${leaves.length} operations of this line`, onclick: () => this.show(number) }, h("code", {}, source.code_line || "…"), h("span", { class: "count" }, leaves.length)),
+        h("button", { class: "quiet line", title: `${source.code_line}\nShow the ${leaves.length} operations of this line`, onclick: () => this.show(number) }, h("code", {}, source.code_line || "…"), h("span", { class: "count" }, leaves.length)),
         session.dump ? null : h("button", { class: "quiet go", title: "Run to this line", "aria-label": `Run to line ${source.line_no}`, onclick: () => run(source) }, "▶"));
     };
     const file = ([path, numbers]) => [h("h3", { title: path }, path.split("/").pop(), " ", h("span", { class: "count" }, path.split("/").slice(0, -1).join("/"))),

@@ -71,6 +71,7 @@ class Session {
     if (news.receive_watchpoint_hits || stepped) await this.watching.load();
     if (!stepped || this.metadata.state !== "waiting") return;
     this.shown = this.metadata.step; this.shownNode = this.metadata.node_name;
+    if (this.watching.hits.length) { this.watching.showFirst(); return; }
     this.act(() => this.tensors.reload()); // not awaited: what it waits for is the next news
   }
 

@@ -23,7 +23,7 @@ export function finder(view, found) {
     for (let i = 0; i < graph.names.length && list.length < 100; i++) if (graph.names[i].toLowerCase().includes(text) || graph.types[i].toLowerCase().includes(text)) list.push(i);
     fill(results, list.length ? list.map((i) => h("div", {}, h("a", { href: "#", onclick: (e) => { e.preventDefault(); results.hidden = true; found(view.holder[i]); } }, graph.names[i]))) : "nothing found");
   }, 120);
-  const field = h("input", { type: "search", id: "tag-filter", placeholder: "Find nodes by name or type", size: 24, "aria-label": "Find nodes", oninput: search });
+  const field = h("input", { type: "search", id: "tag-filter", placeholder: "Find name or type", "aria-label": "Find nodes", oninput: search });
   return h("span", {}, field, results);
 }
 
