@@ -235,8 +235,11 @@ def set_ps_context(**kwargs: Any) -> None:
 
 
 def _say_that_nothing_is_served() -> None:
-    """Workers train whole networks themselves, with the same result; a server would train one alone, without a word."""
-    instead = "weights are trained by every process. For tables on servers use mindspore.parallel.ServedTable."
+    """Workers train whole networks themselves, with the same result if they share gradients; a server would train one alone."""
+    instead = (
+        "weights are trained by every process; several of them need parallel_mode='data_parallel'. For tables on servers use "
+        "mindspore.parallel.ServedTable."
+    )
     if flags.text("MS_ROLE") == "MS_PSERVER":
         raise RuntimeError(
             f"This process was started as a parameter server (MS_ROLE=MS_PSERVER), but here {instead} Start workers only: "

@@ -205,6 +205,22 @@ def test_a_parameter_server_that_is_not_there_is_named():
         ms.reset_ps_context()
 
 
+def test_several_processes_do_not_train_copies_of_what_a_server_should_keep():
+    from mindspore.prims import world
+
+    weight = ms.Parameter(Tensor([1.0]), name="weight")
+    weight.set_param_ps()  # one process trains it itself
+    assert weight.is_param_ps
+    with world.acting_as(world.Rehearsal(0, 2)):
+        with pytest.raises(RuntimeError, match=r"keep 'weight' equal on 2 processes.*data_parallel.*ServedTable"):
+            weight.set_param_ps()
+        ms.set_auto_parallel_context(parallel_mode="data_parallel")
+        try:
+            weight.set_param_ps()
+        finally:
+            ms.reset_auto_parallel_context()
+
+
 def test_settings_of_parameter_servers_are_checked(monkeypatch):
     for wrong, kind, words in (
         ({"enable_ps": 1}, TypeError, "must be bool, but got 1"),

@@ -11,10 +11,12 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.common.changes import note_change
 from mindspore.common.tensor import Tensor
-from mindspore.prims import values
+from mindspore.prims import values, world
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.inplace import value_of
 from mindspore.prims.values import TensorBase
+from mindspore.runtime import context as contexts
+from mindspore.runtime import parallel_settings
 
 _keys = itertools.count()
 _default_names = itertools.count()
@@ -244,6 +246,17 @@ class Parameter(Tensor):
     del _info_property
 
     def set_param_ps(self, init_in_server: bool = False) -> None:
+        """Mark the Parameter for a parameter server, as scripts of older versions do.
+
+        One process trains it itself, with the same result. Several would train a copy each: they must share gradients, or are refused.
+        """
+        parallel = contexts.current().section("parallel", parallel_settings.DEFAULTS)
+        if world.transport().size > 1 and parallel["parallel_mode"] == "stand_alone":
+            raise RuntimeError(
+                f"set_param_ps: there is no parameter server that would keep '{self.name}' equal on {world.transport().size} processes. "
+                'ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True) before this line does; tables of '
+                "embedding vectors can be kept on servers: mindspore.parallel.ServedTable."
+            )
         self.param_info.is_param_ps = True
         self.param_info.init_in_server = init_in_server
 

@@ -751,7 +751,8 @@ class Cell(HookMixin, StateMixin):
         return self
 
     def set_param_ps(self, recurse: bool = True, init_in_server: bool = False) -> None:
-        """Mark the parameters for a parameter server, as scripts of older versions do; every process trains them all the same.
+        """Mark the parameters for a parameter server, as scripts of older versions do. One process trains them itself, several only if they
+        share gradients (data parallel); without that they are refused.
 
         Tables of embedding vectors are kept on servers by `mindspore.parallel.ServedTable`.
 

@@ -8,7 +8,9 @@ collective is defined here by that one operation; a transport overrides those th
 from __future__ import annotations
 
 import abc
+import contextlib
 from collections import deque
+from collections.abc import Iterator
 from typing import Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
@@ -230,6 +232,16 @@ def disconnect() -> None:
     """Leave the run; the process is alone again."""
     _World.transport.close()
     _World.transport, _World.groups, _World.inited = Alone(), {}, False
+
+
+@contextlib.contextmanager
+def acting_as(transport: Transport) -> Iterator[None]:
+    """Within, this process is another one: that of a rank of an imagined run."""
+    before, _World.transport = _World.transport, transport
+    try:
+        yield
+    finally:
+        _World.transport = before
 
 
 def connected() -> bool:

@@ -24,6 +24,7 @@ from mindspore.compiler.shard.report import Report, strategies
 from mindspore.compiler.shard.search import find_plan
 from mindspore.ir import FuncGraph
 from mindspore.prims import world
+from mindspore.prims.collective import Collective
 from mindspore.runtime import choose_backend, plan_files
 
 
@@ -123,10 +124,11 @@ class ShardedExecutable:
         return lambda *arrays: tuple(np.asarray(a) for a in program(*arrays)[:count])
 
     def _on_mesh(self, graph: FuncGraph) -> Any:
-        """The graph on as many of JAX's devices; None where there are not enough of them."""
+        """The graph on as many of JAX's devices; None where there are not enough of them, or it has collectives of the user's."""
         from mindspore.backends.xla.mesh_program import devices
 
-        if devices() < self.mesh.size:
+        own = any(isinstance(n.op, Collective) and world.mesh_of(n.op.group) is None for g in graph.all_graphs() for n in g.nodes())
+        if own or devices() < self.mesh.size:
             return None
         parameters = self.plan.graph.parameters
         storage = [self.plan.storage_of(p) for p in parameters]

@@ -6,10 +6,12 @@ collective finds the arrays of all its members when its turn comes.
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from typing import Any
 
 import numpy as np
 
+from mindspore.backends.interp.imagined import Post, communicated
 from mindspore.backends.interp.machine import Program
 from mindspore.ir import CNode, FuncGraph
 from mindspore.prims import world
@@ -17,6 +19,9 @@ from mindspore.prims.collective import AllGather, AllReduce, Collective, ReduceS
 from mindspore.prims.control import Cond, While
 from mindspore.prims.exchange import AlltoAll, Shift
 from mindspore.prims.mesh import MeshIndex
+
+#: what the sharding pass writes, found from the arrays of a group's members; all else is exchanged message by message
+_BY_GROUP = (AllReduce, AllGather, ReduceScatter, AlltoAll, Shift)
 
 
 class Rehearsal:
@@ -29,6 +34,7 @@ class Rehearsal:
 
     def __call__(self, arrays: list[list[Any]]) -> list[tuple]:
         """The outputs of each device, from the inputs of each."""
+        self.post: Post = defaultdict(deque)
         with np.errstate(all="ignore"):
             return self._run(self.program, [[np.asarray(a) for a in given] for given in arrays])
 
@@ -47,7 +53,10 @@ class Rehearsal:
 
     def _step(self, node: CNode, kernel: Any, args: list[list[Any]]) -> list[Any]:
         if isinstance(node.op, Collective):
-            return exchange(node.op, [a[0] for a in args])
+            by_group = isinstance(node.op, _BY_GROUP)
+            results = exchange(node.op, [a[0] for a in args]) if by_group else communicated(node.op, args, self.post)
+            _check_shape(node, results[0])
+            return results
         if isinstance(node.op, MeshIndex):
             return [np.asarray(node.op.of_rank(rank), np.int32) for rank in range(self.devices)]
         if isinstance(node.op, Cond):
@@ -64,6 +73,16 @@ class Rehearsal:
         while _together(node, self._run(condition, [[*c, *i] for c, i in zip(carry, invariants)])):
             carry = [tuple(r) for r in self._run(body, [[*c, *i] for c, i in zip(carry, invariants)])]
         return carry
+
+
+def _check_shape(node: CNode, result: Any) -> None:
+    """A collective of the user's is compiled for the processes that there are, which is one: the rest of the graph relies on that."""
+    expected, given = getattr(node.abstract, "shape", None), getattr(result, "shape", None)
+    if expected is not None and given != tuple(expected):
+        raise RuntimeError(
+            f"{node.op.name} gives shape {given} on so many devices, but {tuple(expected)} in the one process that this graph was "
+            "compiled in. Collectives that change shapes need as many processes: msrun --worker_num."
+        )
 
 
 def _together(node: CNode, predicates: list[Any]) -> bool:
@@ -97,6 +116,5 @@ def _among(op: Collective, arrays: list[np.ndarray]) -> list[np.ndarray]:
     if isinstance(op, AlltoAll):
         parts = [np.split(a, count, op.split_dim) for a in arrays]
         return [np.concatenate([p[i] for p in parts], op.concat_dim) for i in range(count)]
-    if isinstance(op, Shift):
-        return [arrays[i - 1] for i in range(count)]
-    raise NotImplementedError(f"{op.name} cannot be rehearsed on {count} devices in one process.")
+    assert isinstance(op, Shift)
+    return [arrays[i - 1] for i in range(count)]
