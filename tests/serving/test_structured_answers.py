@@ -57,6 +57,36 @@ def test_an_answer_ends_where_it_is_whole(client, service):
     assert answer.finish_reason == "stop" and isinstance(json.loads(answer.message.content), str)
 
 
+def nested(depth):
+    return {"type": "integer"} if not depth else {"type": "object", "properties": {"a": nested(depth - 1)}, "required": ["a"]}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#"},
+        {"$ref": "file:///etc/passwd"},
+        {"type": "object", "properties": {f"p{n}": {"type": "string"} for n in range(3000)}},
+        nested(100),
+        nested(330),
+        {"not": {"type": "string"}},
+        {"enum": []},
+        {"type": "integer", "minimum": 3, "maximum": 1},
+    ],
+    ids=("itself", "file", "wide", "deep", "deepest", "not", "nothing", "no number"),
+)
+@pytest.mark.parametrize("stream", (False, True))
+def test_schemas_that_cannot_be_used(schema, stream, service):
+    """They are refused, also those of which this shows only as the answer is written; nothing that looks whole is given."""
+    form = {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}}
+    body = {"model": "tiny", "messages": MESSAGES, "response_format": form, "max_tokens": 5, "stream": stream}
+    answer = requests.post(f"{service.address}/v1/chat/completions", json=body, timeout=60)
+    assert "the JSON schema cannot be used" in answer.text and '"finish_reason":"stop"' not in answer.text
+    assert answer.status_code == 400 or stream and schema.get("properties", {}).get("p7"), "told in the stream once that has begun"
+    plain = requests.post(f"{service.address}/v1/completions", json={"model": "tiny", "prompt": "a", "max_tokens": 2}, timeout=60)
+    assert plain.status_code == 200 and service.language_models.find("tiny").engine.pages.used == 0
+
+
 def test_tools(client):
     settings = {"model": "tiny", "messages": MESSAGES, "tools": [TOOL], "max_tokens": 150, "temperature": 1.0, "seed": 1}
     for choice in ("required", {"type": "function", "function": {"name": "measure"}}):

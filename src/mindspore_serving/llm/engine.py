@@ -55,10 +55,10 @@ class Constraint(Protocol):
     """What an answer may be: `grammar.py` has one."""
 
     def allowed(self) -> Array:
-        """For each token whether it may come next."""
+        """For each token whether it may come next; ServingError where none may."""
 
     def accept(self, token: int) -> None:
-        """This token has been chosen."""
+        """This token has been chosen; ServingError where it is found that answers like this cannot be written."""
 
     @property
     def complete(self) -> bool:
@@ -461,8 +461,13 @@ class Engine:
                 self.counts.guessed_right += 1
                 self._note_full(sequence, sequence.computed, 1)
                 sequence.computed += 1
-            choice = result if isinstance(result, Choice) else self._chosen(sequence, result)
-            self._continue(sequence, choice)
+            try:
+                choice = result if isinstance(result, Choice) else self._chosen(sequence, result)
+                self._continue(sequence, choice)
+            except ServingError as error:  # of the constraint
+                self._finish(sequence, None)
+                sequence.emit(Event(reason="error", error=error))
+                return
             if sequence.finished or number == len(guesses) or choice.token != guesses[number]:
                 return
 

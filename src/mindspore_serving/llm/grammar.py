@@ -28,12 +28,16 @@ class Grammars:
         matcher = self._library.LLMatcher
         try:
             grammar = matcher.grammar_from_json_schema(json.dumps(schema))
-        except ValueError as error:
-            raise ServingError(f"the JSON schema cannot be used: {error}"[:500]) from None
+        except (ValueError, RecursionError) as error:
+            raise _refusal(str(error)) from None
         made = matcher(self._tokenizer, grammar)
         if made.is_error():
-            raise ServingError(f"the JSON schema cannot be used: {made.get_error()}"[:500])
+            raise _refusal(made.get_error())
         return JsonConstraint(made, self._end)
+
+
+def _refusal(reason: str) -> ServingError:
+    return ServingError(f"the JSON schema cannot be used: {reason.partition('<state>')[0].strip()}"[:500])
 
 
 class JsonConstraint:
@@ -45,10 +49,14 @@ class JsonConstraint:
     def allowed(self) -> Array:
         allowed = np.frombuffer(self._matcher.compute_logit_bias(), np.uint8) > 0
         allowed[self._end] = self._matcher.is_accepting()
+        if not allowed.any():
+            raise _refusal("nothing can follow what has been written, and it is not whole")
         return allowed
 
     def accept(self, token: int) -> None:
         self._matcher.consume_token(token)
+        if self._matcher.is_error():  # a schema's size may show only as it is written
+            raise _refusal(self._matcher.get_error())
 
     @property
     def complete(self) -> bool:
