@@ -1,9 +1,9 @@
 """The queue of one version of a servable: requests wait here, workers take batches of them.
 
 Batches make themselves: while a worker is busy requests collect, and it takes all of one method at once, up to what the
-method's model takes; workers that are free share what waits, as far as their models' batches stay full. A request that finds a free
-worker lets the loop turn a few times first: where the loop has nothing else to do that takes microseconds, and where it has, what
-comes meanwhile goes along, which spares messages. `delay` lets it wait longer. A request that was in a batch whose worker died comes
+method's model takes; workers that are free share what waits, as far as their models' batches stay full. Before a free worker gets
+a few requests the loop turns some times, and again when more have come: where the loop has nothing else to do that takes microseconds,
+and where it has, what comes meanwhile goes along, which spares messages. `delay` lets a request wait longer. A request that was in a batch whose worker died comes
 back to the head and goes out alone, so that one that kills workers takes no other with it.
 """
 
@@ -21,8 +21,9 @@ from mindspore_serving.engine.values import Instance
 
 #: how many workers a request may see die
 ATTEMPTS = 3
-#: turns of the loop in which requests collect for a free worker, and seconds they may take
-_TURNS, _LONGEST = 16, 0.002
+#: turns of the loop without a new request after which a free worker gets what waits, seconds the first one may wait for that, and
+#: requests that are worth a message
+_TURNS, _LONGEST, _ENOUGH = 16, 0.002, 16
 
 
 class QueueClosed(ServingError):
@@ -112,23 +113,26 @@ class RequestQueue:
             if self._delay and len(self._waiting) == 1:
                 self._loop.call_later(self._delay, self._give_out)
             else:
-                self._loop.call_soon(self._collect, _TURNS)
+                self._loop.call_soon(self._collect, _TURNS, 1)
 
     def offer(self, worker: Worker) -> None:
         """A worker is free."""
         self._free.append(worker)
         if self._waiting and not self._announced:
-            self._give_out()
+            self._announced = True
+            self._collect(_TURNS, len(self._waiting))
 
     def withdraw(self, worker: Worker) -> None:
         """A worker takes nothing more."""
         if worker in self._free:
             self._free.remove(worker)
 
-    def _collect(self, turns: int) -> None:
-        """Give out what waits after so many turns of the loop."""
-        if turns > 1 and self._waiting and time.monotonic() - self._waiting[0].queued_at < _LONGEST:
-            self._loop.call_soon(self._collect, turns - 1)
+    def _collect(self, turns: int, seen: int) -> None:
+        """Give out what waits when it is enough, or nothing has come to those `seen` in so many turns of the loop."""
+        count = len(self._waiting)
+        left = _TURNS if count > seen else turns - 1
+        if left and 0 < count < _ENOUGH and time.monotonic() - self._waiting[0].queued_at < _LONGEST:
+            self._loop.call_soon(self._collect, left, count)
         else:
             self._give_out()
 
