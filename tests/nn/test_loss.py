@@ -263,3 +263,21 @@ def test_labels_to_ignore_may_appear_in_any_call(reduction):
         for value, grad in (eager, compiled(Tensor(logits))):
             np.testing.assert_allclose(value.asnumpy(), terms.sum(), rtol=1e-5)
             np.testing.assert_allclose(grad.asnumpy(), slope, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("settings", "logits", "labels", "error", "words"),
+    [
+        ({"activation": "www"}, (3, 2), (3, 2), ValueError, "'activation' must be one of"),
+        ({"activation": "elu"}, (3, 2), (3, 2), ValueError, "'activation' must be one of"),
+        ({"activation": len}, (3, 2), (3, 2), TypeError, "a str or a Cell"),
+        ({}, (3, 2), (2, 2), ValueError, "one shape"),
+        ({}, (3,), (3,), ValueError, "2 dimensions or more"),
+        ({"weights": (3, 1)}, (3, 2), (3, 2), ValueError, "each of the 2 classes"),
+    ],
+)
+def test_multi_class_dice_loss_refuses(settings, logits, labels, error, words):
+    if "weights" in settings:
+        settings = {"weights": Tensor(np.ones(settings["weights"], np.float32))}
+    with pytest.raises(error, match=words):
+        nn.MultiClassDiceLoss(**settings)(Tensor(np.ones(logits, np.float32)), Tensor(np.ones(labels, np.float32)))

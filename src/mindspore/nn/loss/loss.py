@@ -93,7 +93,7 @@ class _Loss2(LossBase):
 
 
 # -- distances --------------------------------------------------------------------------------------------------------
-def _same_shape(owner: str, logits: Any, labels: Any) -> None:
+def _two_tensors(owner: str, logits: Any, labels: Any) -> None:
     for name, value in (("logits", logits), ("labels", labels)):
         if not isinstance(value, Tensor):
             raise TypeError(f"For '{owner}', the '{name}' must be a Tensor, but got {type(value).__name__}.")
@@ -109,7 +109,7 @@ class L1Loss(_Loss2):
     """
 
     def construct(self, logits: Tensor, labels: Tensor) -> Any:
-        _same_shape("L1Loss", logits, labels)
+        _two_tensors("L1Loss", logits, labels)
         return ops.l1_loss(logits, labels, self.reduction)
 
 
@@ -136,7 +136,7 @@ class MAELoss(LossBase):
     """
 
     def construct(self, logits: Tensor, label: Tensor) -> Any:
-        _same_shape("MAELoss", logits, label)
+        _two_tensors("MAELoss", logits, label)
         return self.get_loss(ops.abs(logits - label))
 
 
@@ -150,7 +150,7 @@ class MSELoss(LossBase):
     """
 
     def construct(self, logits: Tensor, labels: Tensor) -> Any:
-        _same_shape("MSELoss", logits, labels)
+        _two_tensors("MSELoss", logits, labels)
         return self.get_loss(ops.square(logits - labels))
 
 
@@ -227,7 +227,7 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
     one_hot = Part(lambda self: ops.OneHot())
 
     def construct(self, logits: Tensor, labels: Tensor) -> Any:
-        _same_shape("SoftmaxCrossEntropyWithLogits", logits, labels)
+        _two_tensors("SoftmaxCrossEntropyWithLogits", logits, labels)
         if self.sparse and not self.by_parts:
             return self.get_loss(self.sparse_cross_entropy(logits, labels))
         if self.sparse:
@@ -471,6 +471,9 @@ class DiceLoss(LossBase):
         return 1.0 - (2.0 * both + self.smooth) / (total + self.smooth)
 
 
+_DICE_ACTIVATIONS = ("softmax", "logsoftmax", "relu", "relu6", "tanh", "sigmoid")
+
+
 class MultiClassDiceLoss(LossBase):
     """The mean over classes of dice losses of the activated logits.
 
@@ -487,11 +490,33 @@ class MultiClassDiceLoss(LossBase):
             raise TypeError(f"For 'MultiClassDiceLoss', 'weights' must be a Tensor, but got {type(weights).__name__}.")
         if weights is not None and weights.ndim != 2:
             raise ValueError(f"For 'MultiClassDiceLoss', 'weights' must have 2 dimensions, but got {weights.ndim}.")
-        self.weights, self.ignore_indiex = weights, ignore_indiex
-        self.activation = get_activation(activation) if isinstance(activation, str) else activation
+        if isinstance(activation, str):
+            if activation not in _DICE_ACTIVATIONS:
+                raise ValueError(
+                    f"For 'MultiClassDiceLoss', 'activation' must be one of {list(_DICE_ACTIVATIONS)} or a Cell, "
+                    f"but got {activation!r}."
+                )
+            activation = get_activation(activation)
+        elif activation is not None and not isinstance(activation, Cell):
+            raise TypeError(
+                f"For 'MultiClassDiceLoss', 'activation' must be a str or a Cell, but got {type(activation).__name__}."
+            )
+        self.weights, self.ignore_indiex, self.activation = weights, ignore_indiex, activation
         self.dice = DiceLoss(smooth=1e-5)
 
     def construct(self, logits: Tensor, label: Tensor) -> Any:
+        _two_tensors("MultiClassDiceLoss", logits, label)
+        if logits.shape != label.shape:
+            raise ValueError(
+                f"For 'MultiClassDiceLoss', both inputs must have one shape, but got {logits.shape} and {label.shape}."
+            )
+        if label.ndim < 2:
+            raise ValueError(f"For 'MultiClassDiceLoss', inputs need 2 dimensions or more, but got {label.ndim}.")
+        if self.weights is not None and self.weights.shape[0] != label.shape[1]:
+            raise ValueError(
+                f"For 'MultiClassDiceLoss', 'weights' must have a row for each of the {label.shape[1]} classes, "
+                f"but got {self.weights.shape[0]}."
+            )
         if self.activation is not None:
             logits = self.activation(logits)
         total = 0.0
