@@ -96,3 +96,73 @@ def test_values_put_into_a_dynamic_list_have_its_type():
 def test_nothing_is_chosen_from_an_empty_sequence(empty):
     with pytest.raises(ValueError, match="from an empty sequence"):
         jit(lambda m, i: m[i])(mutable(empty), mutable(1))
+
+
+@pytest.mark.parametrize("backend", ["interp", "cpu"])
+@pytest.mark.parametrize("items", [(1, 2, 3), (0.1, 0.2, 0.3), (True, False, True)])
+@pytest.mark.parametrize("index", [2, -3, Tensor(1)])
+def test_a_number_chosen_while_the_graph_runs_is_a_number(items, index, backend):
+    ms.set_context(backend=backend)
+
+    @jit
+    def compiled(known, unknown, any_length, i):
+        return known[i], unknown[i], any_length[i], known[i] + unknown[i]
+
+    chosen = items[int(index)]
+    found = compiled(items, mutable(items), mutable(items, True), mutable(index) if isinstance(index, int) else index)
+    assert found == (chosen, chosen, chosen, chosen + chosen)
+    assert [type(f) for f in found] == [type(chosen)] * 3 + [type(chosen + chosen)]
+
+
+@pytest.mark.parametrize("index", [3, -4, -5])
+def test_a_number_chosen_beyond_the_end_is_refused(index):
+    @jit
+    def compiled(numbers, i):
+        return numbers[i]
+
+    with pytest.raises(IndexError):
+        compiled((1, 2, 3), mutable(index))
+
+
+def test_numbers_of_a_sequence_of_variable_length_add_up_to_a_number():
+    @jit
+    def compiled(numbers):
+        total = 0
+        for i in range(len(numbers)):
+            total = total + numbers[i]
+        return total
+
+    assert compiled(mutable((1, 2, 3), True)) == 6
+    assert type(compiled(mutable((1, 2, 3, 4), True))) is int
+
+
+@pytest.mark.parametrize("backend", ["interp", "cpu"])
+@pytest.mark.parametrize("index", [0, 1])
+def test_bools_of_the_running_graph_count_as_numbers(index, backend):
+    ms.set_context(backend=backend)
+    flags = (True, False)
+
+    @jit
+    def compiled(i, x):
+        a, b = flags[i], bool(x)
+        return a + b, a - b, a * b, a / b, a // b, a % b, a**b, -a, +a, abs(a), ~a, sum((a, b)), a and b
+
+    a, b = flags[index], True
+    expected = (a + b, a - b, a * b, a / b, a // b, a % b, a**b, -a, +a, abs(a), ~int(a), sum((a, b)), a and b)
+    found = compiled(mutable(index), Tensor(2.0))
+    assert found == expected
+    assert [type(f) for f in found] == [type(e) for e in expected]
+
+
+@pytest.mark.parametrize("backend", ["interp", "cpu"])
+@pytest.mark.parametrize(("a", "b"), [(3, 5), (0, 1), (2.5, -1.0)])
+def test_conditions_on_numbers_are_bools(a, b, backend):
+    ms.set_context(backend=backend)
+
+    def conditions(a, b):
+        return not a, a > 1 and b > 1, a > 1 or b > 4, a < b < 7, not a > b, a in (0, b), b not in (0, a)
+
+    found = jit(conditions)(mutable(a), mutable(b))
+    assert found == conditions(a, b)
+    assert {type(f) for f in found} == {bool}
+    assert all(isinstance(f, Tensor) for f in jit(conditions)(Tensor(a), Tensor(b)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,8 @@ class UnfitError(ValueError, RuntimeError):
 def ambiguous_truth(shape: tuple[int, ...]) -> str:
     """Why a tensor of several elements is no condition."""
     return (
-        f"The truth value of a tensor of shape {shape} is ambiguous: only one of a single element can be converted to bool. "
-        "Use .any() or .all() to reduce it first."
+        f"The truth value of a tensor of shape {shape} is ambiguous: one element can be converted to bool, but this has "
+        f"{prod(shape)}. Use .any() or .all() to reduce it first."
     )
 
 

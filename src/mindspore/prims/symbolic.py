@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mindspore._base import dtype as mstype
 from mindspore.prims import elementwise as _ew
 from mindspore.prims import values
 from mindspore.prims.values import SizeUnknownError, SymbolicScalarBase, TensorBase, ValueUnknownError
@@ -41,6 +42,16 @@ def _operator(prim: Primitive, reflected: bool = False) -> Any:
     return method
 
 
+def _arithmetic(prim: Primitive, reflected: bool = False) -> Any:
+    """`+`, `*` and their like: bools count as 0 and 1 unless a tensor has a say."""
+    operate = _operator(prim, reflected)
+    return lambda self, other: operate(self if isinstance(other, TensorBase) else _counted(self), other)
+
+
+def _counted(number: SymbolicScalar) -> Any:
+    return _ew.Cast()(number, mstype.int64) if number.dtype.kind == "b" else number
+
+
 def _bitwise(of_integers: Primitive, of_bools: Primitive, reflected: bool = False) -> Any:
     """`&`, `|` and `^`: as in Python, those of two bools are a bool."""
     integers, bools = _operator(of_integers, reflected), _operator(of_bools, reflected)
@@ -75,20 +86,20 @@ class SymbolicScalar(SymbolicScalarBase):
     ndim = 0
     size = 1
 
-    __add__ = _operator(_ew.Add())
-    __radd__ = _operator(_ew.Add(), True)
-    __sub__ = _operator(_ew.Sub())
-    __rsub__ = _operator(_ew.Sub(), True)
-    __mul__ = _operator(_ew.Mul())
-    __rmul__ = _operator(_ew.Mul(), True)
-    __truediv__ = _operator(_ew.Div())
-    __rtruediv__ = _operator(_ew.Div(), True)
-    __floordiv__ = _operator(_ew.FloorDiv())
-    __rfloordiv__ = _operator(_ew.FloorDiv(), True)
-    __mod__ = _operator(_ew.FloorMod())
-    __rmod__ = _operator(_ew.FloorMod(), True)
-    __pow__ = _operator(_ew.Pow())
-    __rpow__ = _operator(_ew.Pow(), True)
+    __add__ = _arithmetic(_ew.Add())
+    __radd__ = _arithmetic(_ew.Add(), True)
+    __sub__ = _arithmetic(_ew.Sub())
+    __rsub__ = _arithmetic(_ew.Sub(), True)
+    __mul__ = _arithmetic(_ew.Mul())
+    __rmul__ = _arithmetic(_ew.Mul(), True)
+    __truediv__ = _arithmetic(_ew.Div())
+    __rtruediv__ = _arithmetic(_ew.Div(), True)
+    __floordiv__ = _arithmetic(_ew.FloorDiv())
+    __rfloordiv__ = _arithmetic(_ew.FloorDiv(), True)
+    __mod__ = _arithmetic(_ew.FloorMod())
+    __rmod__ = _arithmetic(_ew.FloorMod(), True)
+    __pow__ = _arithmetic(_ew.Pow())
+    __rpow__ = _arithmetic(_ew.Pow(), True)
     __and__ = _bitwise(_ew.BitwiseAnd(), _ew.LogicalAnd())
     __rand__ = _bitwise(_ew.BitwiseAnd(), _ew.LogicalAnd(), True)
     __or__ = _bitwise(_ew.BitwiseOr(), _ew.LogicalOr())
@@ -109,16 +120,16 @@ class SymbolicScalar(SymbolicScalarBase):
         raise unknown_value("conversion to a NumPy array", self)
 
     def __neg__(self) -> Any:
-        return _ew.Neg()(self)
+        return _ew.Neg()(_counted(self))
 
     def __pos__(self) -> Any:
-        return self
+        return _counted(self)
 
     def __invert__(self) -> Any:
-        return _ew.BitwiseNot()(self if self.dtype.kind != "b" else self + 0)
+        return _ew.BitwiseNot()(_counted(self))
 
     def __abs__(self) -> Any:
-        return _ew.Abs()(self)
+        return _ew.Abs()(_counted(self))
 
     def __bool__(self) -> bool:
         return bool(python_number("bool()", self))

@@ -166,7 +166,7 @@ class ExpressionRules(Rules):
 
     def negate(self, value: bool) -> Any:
         if self.is_variable(value):
-            return ew.LogicalNot()(self.truth(value))
+            return _like(ew.LogicalNot()(self.truth(value)), value)
         return not value
 
     def eval_Compare(self, node: ast.Compare) -> Any:
@@ -274,7 +274,7 @@ class ExpressionRules(Rules):
     def _as_bool(self, value: Any, like: Any) -> Any:
         """Conditions join as booleans; other values keep their type."""
         if isinstance(value, bool) or values.dtype_of(like).kind == "b":
-            return self.truth(value) if self.is_variable(value) else bool(value)
+            return _like(self.truth(value), value) if self.is_variable(value) else bool(value)
         return value
 
     def both(self, left: Any, right: Any) -> Any:
@@ -282,7 +282,7 @@ class ExpressionRules(Rules):
             return right if left else left
         if not self.is_variable(right):
             return left if right else right
-        return ew.LogicalAnd()(self.truth(left), self.truth(right))
+        return _like(ew.LogicalAnd()(self.truth(left), self.truth(right)), left, right)
 
     def eval_IfExp(self, node: ast.IfExp) -> Any:
         condition = self.decided(self.eval(node.test))
@@ -311,7 +311,9 @@ class ExpressionRules(Rules):
     def getitem(self, container: Any, index: Any) -> Any:
         if self.is_variable(index) and (isinstance(container, (tuple, list)) or _is_cell_list(container)):
             return self._dynamic_element(list(container), index)
-        if isinstance(container, _VIEWS):  # graphs know no other order of keys: what they take from a dictionary is a sequence
+        if isinstance(
+            container, _VIEWS
+        ):  # graphs know no other order of keys: what they take from a dictionary is a sequence
             container = tuple(container)
         if isinstance(index, slice) and isinstance(container, (tuple, list, str)):
             _check_slice(index)
@@ -330,17 +332,21 @@ class ExpressionRules(Rules):
             return lambda *args, **kwargs: self._call_chosen(container, index, args, kwargs)
         if not all(isinstance(c, (TensorBase, SymbolicScalarBase)) or values.is_number(c) for c in container):
             raise ValueUnknownError("an element of a sequence is chosen by an index that only the running graph knows.")
-        tensors = [c if isinstance(c, TensorBase) else values.tensor_class()(c) for c in container]
+        numbers = not any(isinstance(c, TensorBase) for c in container)
+        tensors = (
+            [_exact(c) for c in container]
+            if numbers
+            else [c if isinstance(c, TensorBase) else values.tensor_class()(c) for c in container]
+        )
         if len({(tuple(t.shape), values.dtype_of(t)) for t in tensors}) > 1:
             raise ValueUnknownError(
                 "tensors of different types are chosen by an index that only the running graph knows."
             )
-        from mindspore.prims.arrays import TENSOR_INDEX, GetItem, Stack
+        from mindspore.prims.arrays import TENSOR_INDEX, GetItem, Stack, TensorToScalar
 
         position: Any = index if isinstance(index, TensorBase) else _scalar_to_tensor(index)
-        stacked = Stack(0)(tensors)
-        wrapped = ew.Select()(ew.Less()(position, 0), position + len(tensors), position)
-        return GetItem((TENSOR_INDEX,))(stacked, wrapped.reshape(()))
+        chosen = GetItem((TENSOR_INDEX,))(Stack(0)(tensors), position.reshape(()))
+        return TensorToScalar()(chosen) if numbers else chosen
 
     def _call_chosen(self, functions: Any, index: Any, args: tuple, kwargs: dict) -> Any:
         """Call one of several functions, chosen by a run-time index; the last serves for all larger ones."""
@@ -507,3 +513,19 @@ def _scalar_to_tensor(value: Any) -> Any:
     from mindspore.prims.arrays import ScalarToTensor
 
     return ScalarToTensor()(value)
+
+
+def _like(condition: Any, *sources: Any) -> Any:
+    """A condition found from numbers alone is a bool, one found from tensors a tensor."""
+    from mindspore.prims.arrays import TensorToScalar
+
+    return TensorToScalar()(condition) if all(isinstance(s, SymbolicScalarBase) for s in sources) else condition
+
+
+def _exact(number: Any) -> Any:
+    """A number as a 0-d tensor that loses nothing of it: floats stay double."""
+    from mindspore.prims.arrays import ScalarToTensor
+
+    if values.is_number(number):
+        return values.number_tensor(number, values.scalar_dtype(number))
+    return ScalarToTensor()(number, values.dtype_of(number))
