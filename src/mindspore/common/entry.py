@@ -125,7 +125,8 @@ class Entry:
         for i in self.donated:
             arrays[i] = arrays[i].copy()
         outputs = self._run_deep(arrays) if self.recursive else self.executable(*arrays)
-        self._raise_reported(outputs)
+        if (error := self._error_in(outputs)) is not None:
+            raise error
         return rebuild(self.traced.result, outputs, self)
 
     def _run_deep(self, arrays: list[Any]) -> Any:
@@ -157,27 +158,35 @@ class Entry:
     def finish(self, outputs: Any) -> Any:
         """Raise what the graph reported, or store new parameter values and rebuild the result."""
         traced = self.traced
-        self._raise_reported(outputs)
+        if (error := self._error_in(outputs)) is not None:
+            self._keep_given_away(outputs)
+            raise error
         for parameter, index in traced.written:
             parameter._data = outputs[index]
         for owner, name, template in traced.attributes:
             setattr(owner, name, rebuild(template, outputs, self))
         return rebuild(traced.result, outputs, self)
 
-    def _raise_reported(self, outputs: Any) -> None:
-        """Raise the error that the graph has noted, if any; no Parameter changes.
+    def _error_in(self, outputs: Any) -> BaseException | None:
+        """The error that the graph has noted, if any.
 
         An accelerator may not be done yet: its record is read later (runtime/late_reports.py).
         """
         if self.traced.record is None:
-            return
+            return None
         code, value = (outputs[i] for i in self.traced.record)  # not `outputs`, which would hold all weights of this step
         if self.device is not None:
             self.device.reports.add(code, lambda number: self._reported(number, float(value)))
-            return
+            return None
         number = int(code)
-        if number:
-            raise self._reported(number, float(value))
+        return self._reported(number, float(value)) if number else None
+
+    def _keep_given_away(self, outputs: Any) -> None:
+        """XLA has taken the memory of weights that are its own arrays: their old values are among the results of a failed run."""
+        given = {id(self.traced.weights[i - self.traced.arguments]) for i in self.donated}
+        for parameter, index in self.traced.written:
+            if id(parameter) in given and type(outputs[index]) not in (np.ndarray, type(None)):
+                parameter._data = outputs[index]
 
     def _reported(self, number: int, value: float) -> BaseException:
         report = self.traced.errors[number - 1]

@@ -876,6 +876,7 @@ class Cell(HookMixin, StateMixin):
         """
         own = self.__dict__
         return (
+            own.get("construct"),
             own["training"],
             own["_amp_dtype"],
             own.get("amp_strategy"),

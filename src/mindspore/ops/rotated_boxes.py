@@ -74,8 +74,8 @@ def _common_area(a: tuple, b: tuple, v_threshold: float, e_threshold: float) -> 
     y = concat((BroadcastTo(full)(ca[1]), BroadcastTo(full)(cb[1]), cy), -1)
     counted = cast(real, mstype.float32)
     number = ew.Maximum()(ReduceSum(True)(counted, -1), 1.0)
-    x = (x - ReduceSum(True)(x * counted, -1) / number) * counted
-    y = (y - ReduceSum(True)(y * counted, -1) / number) * counted
+    x, y = (ew.Select()(real, v, ew.zeros_like(v)) for v in (x, y))
+    x, y = ((v - ReduceSum(True)(v, -1) / number) * counted for v in (x, y))
     direction = ew.Select()(real, ew.Atan2()(y, x), ew.zeros_like(x) + _FAR)
     order = argsort_stable(direction, -1)
     x, y, real = (gather_elements(v, -1, order) for v in (x, y, cast(real, mstype.int32)))
@@ -126,6 +126,8 @@ def rotated_iou(
     shape = (boxes.shape[0], boxes.shape[1], query_boxes.shape[1])
     a, b = (tuple(BroadcastTo(shape)(v) for v in box) for box in (ours, theirs))
     common = _common_area(a, b, v_threshold, e_threshold)
+    known = ew.Equal()(sum((*a, *b)) * 0.0, 0.0)  # of a rectangle that is nowhere no point is common, which is not to look like a result
+    common = ew.Select()(known, common, ew.zeros_like(common) + math.nan)
     base = a[2] * a[3] if mode == 1 else a[2] * a[3] + b[2] * b[3] - common
     out = common / ew.Maximum()(base, 1e-12)
     return cast(out if is_cross else out * from_array(np.eye(shape[1], dtype=np.float32)), boxes.dtype)

@@ -1012,6 +1012,12 @@ class Cast(Primitive):
         with np.errstate(invalid="ignore", over="ignore"):
             return xp.asarray(x).astype(dtype.np)
 
+    def eval_xla(self, jnp: Any, x: Any, dtype: mstype.DType) -> Any:
+        """A truth value is chosen, not converted: XLA takes a product with a converted one for a choice, where NaN times 0 is 0."""
+        if x.dtype == np.bool_ and dtype.kind != "b":
+            return jnp.where(x, jnp.ones((), dtype.np), jnp.zeros((), dtype.np))
+        return self.eval(jnp, x, dtype)
+
     def bprop(self, x: TensorBase, dtype: DType, out: TensorBase, dout: TensorBase) -> tuple:
         if dtype.kind == "b":
             return None, None

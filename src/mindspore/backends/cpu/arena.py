@@ -73,4 +73,7 @@ def _reserve(nbytes: int) -> Arena:
             return Arena(most, _WITHOUT_SWAP_SPACE)
         except (OSError, ValueError, OverflowError):  # a limit on address space
             pass
-    return Arena(nbytes)
+    try:
+        return Arena(nbytes)
+    except (OSError, ValueError, OverflowError) as error:
+        raise MemoryError(f"Running a graph takes {nbytes / 2**30:.4g} GiB beside its results, which the system does not give.") from error

@@ -4,7 +4,9 @@ Reads are noted, because the graph is made for the values found: whoever keeps t
 (common/guards.py). An attribute in `variable` is not specialised to: it becomes an input of the graph, read anew at each
 call. Buffers of cells always are.
 
-Global variables of the user's modules, and variables of functions around the compiled one, are treated as attributes too.
+Global variables of the user's modules, and variables of functions around the compiled one, are treated as attributes too, whatever
+they hold: a function, a network or a class that is replaced is another program. So are what a class keeps for its objects, and the
+items of dictionaries: one of which only items are asked for by their keys may change elsewhere.
 
 Stores are kept aside until the graph has run; later reads see them. Branches and loops treat stored attributes like local
 variables (branching.py, loops.py).
@@ -13,6 +15,7 @@ variables (branching.py, loops.py).
 from __future__ import annotations
 
 import ast
+import collections
 import types
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,6 +24,7 @@ import numpy as np
 
 from mindspore.compiler.parse.frames import Undefined
 from mindspore.compiler.parse.rules import Rules
+from mindspore.compiler.parse.source import is_library
 from mindspore.ir import AbstractScalar
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
@@ -30,10 +34,10 @@ from mindspore.prims.values import TensorBase
 if TYPE_CHECKING:
     from mindspore.nn.cell import Cell
 
-#: attribute key: identity of the object, name
-Key = tuple[int, str]
+#: attribute key: identity of the object, name (of a dictionary: the key)
+Key = tuple[int, Any]
 
-_NOT_OBSERVED = (types.ModuleType, type, Primitive, TensorBase)
+_NOT_OBSERVED = (Primitive, TensorBase)
 _CELL_STORES = ("_params", "_cells", "_buffers")
 
 
@@ -41,8 +45,8 @@ class Read(NamedTuple):
     """An attribute that the interpretation read, with the value it had."""
 
     owner: Any
-    store: Any  # where the value is kept: a dict or a CellStore
-    name: str
+    store: Any  # where the value is kept: a dict, a CellStore or a Shadow
+    name: Any
     value: Any
 
 
@@ -51,7 +55,7 @@ class AttributeInput:
 
     requires_grad = False
 
-    def __init__(self, store: Any, name: str):
+    def __init__(self, store: Any, name: Any):
         self.store, self.name = store, name
         self.kind = self._kind()
 
@@ -62,7 +66,7 @@ class AttributeInput:
     @property
     def place(self) -> Key:
         """Equal for two of them that read the same variable."""
-        return (id(self.store.cell if isinstance(self.store, CellStore) else self.store), self.name)
+        return (id(getattr(self.store, "holder", self.store)), self.name)
 
     def fits(self) -> bool:
         """Whether the attribute still has the type the graph is made for."""
@@ -90,19 +94,35 @@ class CellStore:
     """The variable that a Python closure holds, where a Read looks for it."""
 
     def __init__(self, cell: types.CellType):
-        self.cell = cell
+        self.holder = cell
 
     def get(self, _: str) -> Any:
         try:
-            return self.cell.cell_contents
+            return self.holder.cell_contents
         except ValueError:
             return None
 
     def __getitem__(self, _: str) -> Any:
-        return self.cell.cell_contents
+        return self.holder.cell_contents
 
     def __setitem__(self, _: str, value: Any) -> None:
-        self.cell.cell_contents = value
+        self.holder.cell_contents = value
+
+
+class Shadow:
+    """What an object finds in its class, where a Read looks for it: the object may get an attribute of that name of its own."""
+
+    def __init__(self, owner: Any):
+        self.holder = owner
+
+    def get(self, name: str) -> Any:
+        return getattr(self.holder, name, None)
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self.holder, name)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        setattr(self.holder, name, value)
 
 
 #: kept as long as a graph uses them
@@ -117,8 +137,10 @@ def global_names(names: dict) -> GlobalNames:
     return owner
 
 
-#: kinds of global values that programs change; functions, classes and modules are taken as they are
-_GLOBAL_DATA = (bool, int, float, str, TensorBase, tuple, list, dict, type(None))
+#: what modules and classes keep that programs change; their functions and classes are taken as they are
+_DATA = (bool, int, float, str, TensorBase, tuple, list, dict, type(None))
+#: dictionaries whose items are what their keys say
+_PLAIN_DICTS = (dict, collections.OrderedDict, collections.defaultdict)
 
 
 def is_cell(value: object) -> bool:
@@ -132,6 +154,7 @@ class AttributeRules(Rules):
     reads: dict[Key, Read]
     variable: frozenset[Key]
     attribute_inputs: dict[Key, Any]
+    dictionaries: dict[int, list]  # dictionaries from outside, and how often they were used other than by a key
 
     def getattribute(self, owner: Any, name: str) -> Any:
         stored = self.attributes.get((id(owner), name))
@@ -147,16 +170,36 @@ class AttributeRules(Rules):
         value = getattr(owner, name)
         if isinstance(owner, _NOT_OBSERVED):
             return value
+        if isinstance(owner, (types.ModuleType, type)):
+            return self._observe_constant(owner, name, value)
         store = _store_of(owner, name)
-        return value if store is None else self._observe(owner, store, name, value)
+        if store is not None:
+            return self._observe(owner, store, name, value)
+        if static is value and isinstance(value, _DATA) and not is_library(type(owner).__module__):
+            self._observe_constant(type(owner), name, value)
+            return self._observe(owner, Shadow(owner), name, value)
+        return value
 
-    def _observe(self, owner: Any, store: Any, name: str, value: Any) -> Any:
+    def _observe_constant(self, owner: Any, name: str, value: Any) -> Any:
+        """Data of a module or class of the user."""
+        if not isinstance(value, _DATA):
+            return value
+        if isinstance(owner, types.ModuleType):
+            return value if is_library(owner.__name__) else self.getattribute(global_names(owner.__dict__), name)
+        definer = next((c for c in owner.__mro__ if name in c.__dict__), None)
+        if definer is None or definer.__dict__[name] is not value or is_library(definer.__module__):
+            return value
+        return self._observe(definer, definer.__dict__, name, value)
+
+    def _observe(self, owner: Any, store: Any, name: Any, value: Any) -> Any:
         key = (id(owner), name)
         raw = store[name]
         if key not in self.reads:
             self.reads[key] = Read(owner, store, name, raw)
         if is_cell(raw):
             self.note_cell(raw)
+        if isinstance(raw, dict):
+            self.dictionaries.setdefault(id(raw), [raw, 0])[1] += 1
         is_buffer = is_cell(owner) and isinstance(raw, TensorBase) and store is owner.__dict__["_buffers"]
         if key not in self.variable and not is_buffer:
             return value
@@ -164,7 +207,7 @@ class AttributeRules(Rules):
             abstract = (
                 values.abstract_of(raw) if isinstance(raw, TensorBase) else AbstractScalar(values.scalar_dtype(raw))
             )
-            node = ACTIVE.builder.root.graph.add_parameter(name, abstract, default=AttributeInput(store, name))
+            node = ACTIVE.builder.root.graph.add_parameter(str(name), abstract, default=AttributeInput(store, name))
             self.attribute_inputs[key] = values.from_node(node)
         return self.attribute_inputs[key]
 
@@ -172,6 +215,26 @@ class AttributeRules(Rules):
         """Remember what the graph takes for granted about a cell besides its attributes."""
         if id(cell) not in self.cells:
             self.cells[id(cell)] = (cell, cell.compile_signature())
+            definer = next(c for c in type(cell).__mro__ if "construct" in c.__dict__)
+            if not is_library(definer.__module__):
+                names = definer.__dict__
+                self.reads.setdefault((id(definer), "construct"), Read(definer, names, "construct", names["construct"]))
+
+    def note_defaults(self, function: types.FunctionType, arguments: dict[str, Any]) -> None:
+        """Remember defaults that were taken and that may be changed in place."""
+        defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+        changing = [d for d in defaults if isinstance(d, (list, dict, set, TensorBase))]
+        for name, value in arguments.items() if changing else ():
+            if any(value is d for d in changing):
+                self._observe(function, {name: value}, name, value)
+
+    def eval_Subscript(self, node: ast.Subscript) -> Any:
+        container, index = self.eval(node.value), self.eval(node.slice)
+        known = self.dictionaries.get(id(container))
+        if known is None or type(container) not in _PLAIN_DICTS or self.is_variable(index) or index not in container:
+            return self.getitem(container, index)
+        known[1] -= 1
+        return self._observe(container, container, index, container[index])
 
     def setattribute(self, owner: Any, name: str, value: Any) -> None:
         """Parameters are written as graph state; other attributes are kept aside and set when the graph has run."""
@@ -190,11 +253,10 @@ class AttributeRules(Rules):
         names = frame.globals
         if not frame.is_global(name):
             value, cell = frame.lookup(name), frame.cell_of(name)
-            is_data = cell is not None and isinstance(value, _GLOBAL_DATA)
-            return self.getattribute(cell, "cell_contents") if is_data else value
-        if isinstance(names[name], _GLOBAL_DATA) and not names.get("__name__", "").startswith("mindspore."):
-            return self.getattribute(global_names(names), name)
-        return names[name]
+            return value if cell is None or name == "__class__" else self.getattribute(cell, "cell_contents")
+        if isinstance(names[name], types.ModuleType) or names.get("__name__", "").startswith("mindspore."):
+            return names[name]
+        return self.getattribute(global_names(names), name)
 
     def store_name(self, name: str, value: Any) -> None:
         frame = self.frame

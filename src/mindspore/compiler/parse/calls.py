@@ -158,6 +158,7 @@ class CallRules(Rules):
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
         frame = Frame(function.__name__, source.file, function.__globals__, None, cells, self.frame)
         frame.locals.update(bound.arguments)
+        self.note_defaults(function, bound.arguments)
         frame.function = function
         return self._run_or_recur(ByIdentity(function), frame, source.node)
 

@@ -52,6 +52,7 @@ class Traced(NamedTuple):
     record: tuple[int, int] | None  # output indices of the error's code and the offending value, if it may report any
     cells: list[tuple[Any, tuple]]  # the cells met, and the signature of each that the graph is made for
     reads: dict[Key, Read]  # attributes that the graph is specialised to
+    dictionaries: list[dict]  # from outside, of which more than single items were used
     questions: list[Question]  # values and shapes that the graph is specialised to
 
 
@@ -240,9 +241,10 @@ def _finish(interpreter: Interpreter, builder: Builder, arguments: int, result: 
     weights = [p.default for p in builder.graph.parameters if p.default is not None]
     cells = list(interpreter.cells.values())
     reads = {k: r for k, r in interpreter.reads.items() if k not in interpreter.attribute_inputs}
+    dictionaries = [found for found, uses in interpreter.dictionaries.values() if uses > 0]
     questions = builder.oracle.questions if builder.oracle is not None else []
     return Traced(
-        builder.graph, arguments, weights, template, written, attributes, reports.errors, places, cells, reads, questions,
+        builder.graph, arguments, weights, template, written, attributes, reports.errors, places, cells, reads, dictionaries, questions,
     )  # fmt: skip
 
 

@@ -304,10 +304,6 @@ class ExpressionRules(Rules):
     def eval_Attribute(self, node: ast.Attribute) -> Any:
         return self.getattribute(self.eval(node.value), node.attr)
 
-    def eval_Subscript(self, node: ast.Subscript) -> Any:
-        container = self.eval(node.value)
-        return self.getitem(container, self.eval(node.slice))
-
     def getitem(self, container: Any, index: Any) -> Any:
         if self.is_variable(index) and (isinstance(container, (tuple, list)) or _is_cell_list(container)):
             return self._dynamic_element(list(container), index)

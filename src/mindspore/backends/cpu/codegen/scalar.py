@@ -127,7 +127,8 @@ def _abs(f: Function, dtype: str, width: int, a: str) -> str:
 @define("sign")
 def _sign(f: Function, dtype: str, width: int, a: str) -> str:
     zero, one = f.constant(0, computed(dtype), width), f.constant(1, computed(dtype), width)
-    positive = select(f, dtype, width, compare(f, "gt", dtype, width, a, zero), one, a)
+    rest = f.op(f"fadd {kind_of(dtype, width)} {a}, {zero}") if is_float(dtype) else a  # of -0.0 it is 0.0
+    positive = select(f, dtype, width, compare(f, "gt", dtype, width, a, zero), one, rest)
     if not is_signed(dtype):
         return positive
     below = compare(f, "lt", dtype, width, a, zero)

@@ -213,6 +213,8 @@ def _sin_cos(f: Function, x: str, width: int, shift: int) -> str:
     value = v.select(odd, cosine, sine)
     sign = v.iop("shl", v.iop("and", quadrant, v.iconst(2)), v.iconst(30))
     near = v.from_bits(v.iop("xor", v.bits(value), sign))
+    if shift == 0:
+        near = v.select(v.compare("oeq", x, v.const(0.0)), x, near)  # sums make 0.0 of -0.0
     return _with_libm_for_large(f, x, near, width, "sinf" if shift == 0 else "cosf")
 
 
