@@ -64,7 +64,7 @@ PAGES = [
     Page("audio", "mindspore.dataset.audio", "dataset.audio", "Transforms of sound."),
     Page("mindrecord", "mindspore.mindrecord", "mindrecord", "The MindRecord file format."),
     Page("model_zoo", "mindspore.model_zoo", "model_zoo", "Common networks, their weights and what they are made of."),
-    Page("labeling", "mindspore.labeling", "labeling", "Labels from few answers of people: asking, spreading, suggesting, finding wrong ones."),
+    Page("labeling", "mindspore.labeling", "labeling", "Labels from few answers of people: asking, spreading, suggesting."),
 ]  # fmt: skip
 
 #: Parts of compiled graphs and bases of operations: `ops` shows them to the compiler, no program calls them itself.

@@ -10,12 +10,13 @@ import mindspore as ms
 import mindspore.dataset as ds
 from mindspore import nn, train
 from mindspore.train import tuning
-from mindspore.train.tuning import store
+from mindspore.train.tuning import search, store, turns
 
 
 @pytest.fixture(autouse=True)
 def own_place(tmp_path, monkeypatch):
     monkeypatch.setenv("MS_COMPILER_CACHE_PATH", str(tmp_path))
+    monkeypatch.setattr(turns, "processor_seconds", lambda: (0.0, 0.0, 0.0))  # a machine of which nothing is known: nobody disturbs
     workers = ds.config.get_num_parallel_workers()
     with ms.context.local_context(mode=ms.GRAPH_MODE):
         yield
@@ -87,6 +88,64 @@ def test_several_writers_leave_one_whole_file(tmp_path):
         thread.join()
     assert files(tmp_path) == [file]
     assert store.read(file).settings in [t.settings for t in found]
+
+
+def busy_machine(monkeypatch):
+    """One whose other programs take nine tenths of the processors."""
+    passed = iter(range(10**6))
+    monkeypatch.setattr(turns, "processor_seconds", lambda: (0.0, 0.9 * (now := next(passed)), float(now)))
+
+
+def test_what_was_found_on_a_busy_machine_is_not_stored(tmp_path, monkeypatch, capsys):
+    busy_machine(monkeypatch)
+    found = ms.auto_tune(model(), data(), budget=1)
+    assert found.others == pytest.approx(0.9)
+    assert "others use 90 % of the processors: threads stay, and this is not stored" in capsys.readouterr().out
+    assert not files(tmp_path)
+    assert not ms.auto_tune(model(), data(), budget=1, verbose=False).stored
+
+
+def compared(first, second, others=0.0):
+    """Turns of three steps with these middle times."""
+    return turns.Comparison([[0.99 * t, t, 1.2 * t] for t in first], [[0.99 * t, t, 1.2 * t] for t in second], others)
+
+
+@pytest.mark.parametrize("second, quicker", [
+    ([9.0] * 7, True),
+    ([9.0] * 6 + [30.0], True),  # something else ran in one turn
+    ([9.8] * 7, False),  # quicker, but by less than the margin
+    ([9.0] * 4 + [12.0] * 3, False),  # now so, now so
+    ([9.0] * 5 + [30.0] * 2, False),
+    ([11.0] * 7, False),
+])  # fmt: skip
+def test_only_what_is_clearly_quicker_is_kept(second, quicker):
+    assert compared([10.0] * 7, second).second_is_quicker(0.97) is quicker
+
+
+def test_a_load_that_comes_and_goes_meets_both():
+    load = [1.0, 6.0, 6.0, 6.0, 1.0, 1.0, 1.0]
+    assert compared([10 * x for x in load], [8 * x for x in load]).second_is_quicker(0.97)
+    assert not compared([10 * x for x in load], [10 * x for x in load]).second_is_quicker(0.97)
+    assert compared([10 * x for x in load], [8 * x for x in load]).share == pytest.approx(0.8)
+
+
+def test_turns_change_their_order():
+    order = []
+    found = turns.by_turns(lambda: order.append("a") or [2.0], lambda: order.append("b") or [1.0], 3)
+    assert "".join(order) == "abbaab"
+    assert (found.before, found.after, found.others) == (2.0, 1.0, 0.0)
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_threads_are_left_where_others_use_the_processors(monkeypatch, busy):
+    if busy:
+        busy_machine(monkeypatch)
+    made = model()
+    looked = search._Search(made.train_network, {0: data}, 5.0, 0.02, False, 0)
+    monkeypatch.setattr(looked, "timed", lambda settings, seconds: [1.0 if settings.threads else 2.0])
+    usual = tuning.Settings()
+    assert looked.wins(tuning.Settings(threads=1), usual) is not busy
+    assert ("others use 90 %" in looked.trials[-1].remark) is busy
 
 
 def test_precision_is_left_if_the_loss_does_not_agree():

@@ -5,7 +5,8 @@
 
 `settings`  what is tuned, and what came out
 `memory`    which batch, and which blocks to compute again, keep a step within a limit of memory
-`search`    the measuring
+`search`    what is tried, and what is kept
+`turns`     which of two ways is quicker, on a machine that others use, too
 `store`     what was found earlier, beside the compile cache
 """
 

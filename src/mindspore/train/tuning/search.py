@@ -1,9 +1,9 @@
 """The search: one setting after the other is changed (coordinate descent), and the present best and the candidate do steps by turns.
 
-What else the machine does meets both. A candidate is kept if both its quickest and its middle step are quicker by 3 %. In the end
-the result is compared with how things were in the same way, and given up if it is not quicker. Lower precision is considered only if
-the losses of some steps agree. With a limit of memory, what needs more is not timed at all. Weights, states of optimizers and random
-numbers are as before when the tuning ends.
+A candidate is kept if it is clearly quicker by 3 % (`turns`). In the end the result is compared with how things were in the same
+way, and given up if it is not clearly quicker. Lower precision is considered only if the losses of some steps agree. With a limit of
+memory, what needs more is not timed at all. Where others use the processors meanwhile, numbers of threads are left as they are, and
+what was found is not stored. Weights, states of optimizers and random numbers are as before when the tuning ends.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ from mindspore.train.sink import SunkSteps, is_compiled
 from mindspore.train.tuning import store
 from mindspore.train.tuning.memory import blocks, limit_of, needed, recomputed
 from mindspore.train.tuning.settings import Settings, Trial, Tuning
+from mindspore.train.tuning.turns import BUSY, Comparison, Others, by_turns
 
 _BETTER = 0.97  # a candidate must need at most this share of the time
-_TURNS, _BATCHES = 5, 4
+_BATCHES = 4
 Batches = list[tuple[Tensor, ...]]
 
 
@@ -89,7 +90,8 @@ def auto_tune(
     found = store.read(file)
     if found is None:
         found = _Search(step, datasets, budget, tolerance, precision, limit).run()
-        store.write(file, found)
+        if found.others < BUSY:
+            store.write(file, found)
     if verbose:
         print(found, flush=True)
     _use(model, step, found.settings)
@@ -205,15 +207,11 @@ class _Search:
         found = self.batches.get(batch)
         return batch or (found[0][0].shape[0] if found and found[0][0].ndim else 1)
 
-    def by_turns(self, first: Settings, second: Settings) -> tuple[list[float], list[float]]:
+    def compare(self, first: Settings, second: Settings) -> Comparison:
         one = self.timed(first, 0.0)[0] / 1e3
         self.timed(second, 0.0)
-        share = min(max(4 * one, 0.02), 1.0)
-        times: tuple[list[float], list[float]] = ([], [])
-        for _ in range(_TURNS):
-            times[0].extend(self.timed(first, share))
-            times[1].extend(self.timed(second, share))
-        return times
+        seconds = min(max(4 * one, 0.02), 1.0)
+        return by_turns(lambda: self.timed(first, seconds), lambda: self.timed(second, seconds))
 
     # -- the search ---------------------------------------------------------------------------------------------------
     def run(self) -> Tuning:
@@ -226,20 +224,21 @@ class _Search:
         usual = Settings(graph=bool(self.limit) or context.get_context("mode") == context.GRAPH_MODE, batch=next(iter(self.datasets)))
         begin, best = self.fitting(usual)
         wanted = self.steps(best, _BATCHES)
+        others = Others()
         for change in self.changes(best):
             if self.is_over():
                 break
             candidate = dataclasses.replace(best, **change)
             if candidate != best and self.is_better(candidate, best, wanted):
                 best = candidate
-        before, after = self.by_turns(begin, best)
-        if not _quicker(after, before, 1.0):
-            best, after = begin, before
-        found = min(statistics.median(after), statistics.median(before))
+        last = self.compare(begin, best)
+        after = last.after
+        if not last.second_is_quicker(_BETTER):
+            best, after = begin, last.before
         bytes_ = self.need(best)
         workers, prefetch = self.data_settings(best)
         best = dataclasses.replace(best, workers=workers, prefetch=prefetch, sink=self.sinks(best))
-        return Tuning(best, statistics.median(before), found, tuple(self.trials), bytes=bytes_)
+        return Tuning(best, last.before, min(after, last.before), tuple(self.trials), bytes=bytes_, others=others.share())
 
     def is_over(self) -> bool:
         """Whether the budget is used up, which is said once."""
@@ -277,10 +276,12 @@ class _Search:
         return self.wins(candidate, best)
 
     def wins(self, candidate: Settings, best: Settings) -> bool:
-        before, after = self.by_turns(best, candidate)
-        gain = 100 * (1 - statistics.median(after) / statistics.median(before))
-        good = _quicker(after, before, _BETTER)
-        self.trials.append(Trial(candidate.named(best), statistics.median(after), f"{gain:+.0f} % {'kept' if good else 'left'}"))
+        found = self.compare(best, candidate)
+        good = found.second_is_quicker(_BETTER)
+        verdict = "kept" if good else "left"
+        if good and candidate.threads != best.threads and found.others >= BUSY:
+            good, verdict = False, f"left: others use {100 * found.others:.0f} % of the processors"
+        self.trials.append(Trial(candidate.named(best), found.after, f"{100 * (1 - found.share):+.0f} % {verdict}"))
         return good
 
     # -- batches and recomputation under a limit -----------------------------------------------------------------------
@@ -324,17 +325,20 @@ class _Search:
         default = _data_time(dataset, 0, 0)
         if default < 0.2 * step or self.is_over():
             return 0, 0
-        by_workers = {n: _data_time(dataset, n, 0) for n in sorted({1, cores // 2, cores, 2 * cores} - {0})}
-        workers = self.quickest("workers", by_workers, min(default, _data_time(dataset, 0, 0)))
-        by_prefetch = {n: _data_time(dataset, workers, n) for n in (4, 64)}
-        return workers, self.quickest("prefetch", by_prefetch, min(by_workers.get(workers, default), _data_time(dataset, workers, 0)))
+        workers = self.quickest(dataset, "workers", [(n, 0) for n in sorted({1, cores // 2, cores, 2 * cores} - {0})], (0, 0))[0]
+        return self.quickest(dataset, "prefetch", [(workers, n) for n in (4, 64)], (workers, 0))
 
-    def quickest(self, name: str, times: dict[int, float], now: float) -> int:
-        """The quickest choice, or 0 if it brings too little."""
+    def quickest(self, dataset: Any, name: str, choices: list[tuple[int, int]], now: tuple[int, int]) -> tuple[int, int]:
+        """The best of some (threads, batches ahead), if it is clearly quicker than the present one."""
+        times = {choice: _data_time(dataset, *choice) for choice in choices}
         choice = min(times, key=times.__getitem__)
-        good = times[choice] < _BETTER * now
-        self.trials.append(Trial(f"data {name} {choice}", times[choice], f"a batch, of {now:.3f} ms: {'kept' if good else 'left'}"))
-        return choice if good else 0
+        found = by_turns(lambda: [_data_time(dataset, *now)], lambda: [_data_time(dataset, *choice)], 4)
+        good = found.second_is_quicker(_BETTER)
+        verdict = f"a batch, of {found.before:.3f} ms: {'kept' if good else 'left'}"
+        if good and found.others >= BUSY:
+            good, verdict = False, f"a batch; left: others use {100 * found.others:.0f} % of the processors"
+        self.trials.append(Trial(f"data {name} {choice[name == 'prefetch']}", found.after, verdict))
+        return choice if good else now
 
     def sinks(self, best: Settings) -> bool:
         """Whether several steps a call are quicker. Steps of some milliseconds do not notice."""
@@ -346,23 +350,22 @@ class _Search:
                 return False
             sunk, count = SunkSteps(form), 32
             many = (batches * count)[:count]
-            times = []
-            for _ in range(_TURNS + 1):
+
+            def together() -> list[float]:
                 begun = time.perf_counter()
                 _loss(sunk.run(iter(many), count)[1])
-                times.append(1e3 * (time.perf_counter() - begun) / count)
-        good = _quicker(times[1:], self.timed(best, 0.05), _BETTER)
+                return [1e3 * (time.perf_counter() - begun) / count]
+
+            together()
+            found = by_turns(lambda: self.timed(best, 0.02), together)
+        good = found.second_is_quicker(_BETTER)
         remark = "quicker with ms.data_sink, or dataset_sink_mode on accelerators" if good else "not quicker"
-        self.trials.append(Trial("steps that sink", statistics.median(times[1:]), remark))
+        self.trials.append(Trial("steps that sink", found.after, remark))
         return good
 
 
 def _data_time(dataset: Any, workers: int, prefetch: int) -> float:
-    """Milliseconds for a batch of data, the better of two times."""
-    return min(_data_time_once(dataset, workers, prefetch) for _ in range(2))
-
-
-def _data_time_once(dataset: Any, workers: int, prefetch: int) -> float:
+    """Milliseconds for a batch of data."""
     with _data_config(workers, prefetch):
         rows = dataset.create_tuple_iterator(num_epochs=1, output_numpy=True)
         begun, count = time.perf_counter(), 0
@@ -383,10 +386,6 @@ def _data_config(workers: int, prefetch: int) -> Iterator[None]:
     finally:
         ds.config.set_num_parallel_workers(before[0])
         ds.config.set_prefetch_size(before[1])
-
-
-def _quicker(after: list[float], before: list[float], share: float) -> bool:
-    return min(after) < share * min(before) and statistics.median(after) < share * statistics.median(before)
 
 
 def _loss(result: Any) -> np.ndarray:

@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 from mindspore import context
+from mindspore.train.tuning.turns import BUSY
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,6 +76,7 @@ class Tuning:
     Attributes:
         before: of a step as it was; with other sizes of batches tried, of as many rows as the first one has. `after` likewise.
         bytes: what the step takes with its weights, optimizer and batch; 0 where no limit was given.
+        others: the share of the processors that others took while this was measured.
     """
 
     settings: Settings
@@ -83,10 +85,13 @@ class Tuning:
     trials: tuple[Trial, ...] = ()
     stored: bool = False
     bytes: int = 0
+    others: float = 0.0
 
     def __str__(self) -> str:
         if self.stored:
             return f"auto_tune: found earlier: {self.settings.named(Settings(self.settings.graph))}"
         lines = [f"auto_tune: {self.before:.3f} ms a step as it is", *map(str, self.trials)]
+        if self.others >= BUSY:
+            lines.append(f"  others use {100 * self.others:.0f} % of the processors: threads stay, and this is not stored")
         last = f"auto_tune: {self.after:.3f} ms a step, {100 * (1 - self.after / self.before):.0f} % less"
         return "\n".join([*lines, last + (f", {self.bytes / 2**20:,.0f} MiB" if self.bytes else "")])
