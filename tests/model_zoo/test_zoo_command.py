@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import mindspore as ms
-from mindspore import model_zoo
+import mindspore.dataset as ds
+from mindspore import model_zoo, train
 from mindspore.model_zoo.command import main
 
 
@@ -54,6 +55,59 @@ def test_training_learns_exports_and_goes_on(capsys, tmp_path):
     code, _, err = run(capsys, "eval", *options, "--classes", "7", "--weights", weights)
     assert code == 2
     assert "fc3.weight has shape (10, 84) there and (7, 84) here. Give the --classes" in err
+
+
+def interrupted(monkeypatch, *arguments):
+    """Train until the second epoch is stored, and interrupt it."""
+    real, saved = train.ExactResume.on_train_step_end, []
+
+    def stop_at_the_second(self, run_context):
+        real(self, run_context)
+        saved.extend([1] * (run_context.original_args().cur_step_num % self.save_steps == 0))
+        if len(saved) == 2:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(train.ExactResume, "on_train_step_end", stop_at_the_second)
+        return main(list(arguments))
+
+
+@pytest.fixture
+def seeded_data():
+    """The command's seed does not reach the data's order within a context of a test's own."""
+    before = ds.config.get_seed()
+    ds.config.set_seed(1)
+    yield
+    ds.config.set_seed(before)
+
+
+def test_an_interrupted_run_goes_on_by_the_same_command(capsys, tmp_path, monkeypatch, seeded_data):
+    command = ("train", "lenet5", "--tiny", "--data", "synthetic", "--limit", "192", "--epochs", "4", "--batch", "64", "--out")
+    assert interrupted(monkeypatch, *command, str(tmp_path / "a")) == 130
+    assert f"interrupted: the same command goes on after the last whole epoch in '{tmp_path / 'a'}'" in capsys.readouterr().err
+    code, went_on, _ = run(capsys, *command, str(tmp_path / "a"))
+    assert code == 0
+    assert f"going on with the interrupted run in '{tmp_path / 'a'}'" in went_on
+    _, whole, _ = run(capsys, *command, str(tmp_path / "b"))
+    losses = [line for line in whole.splitlines() if line.startswith("epoch")]
+    assert [line for line in went_on.splitlines() if line.startswith("epoch")] == losses[2:]
+    assert not list((tmp_path / "a" / "resume").iterdir())
+    for name, value in ms.load_checkpoint(str(tmp_path / "b" / "lenet5.ckpt")).items():
+        np.testing.assert_array_equal(ms.load_checkpoint(str(tmp_path / "a" / "lenet5.ckpt"))[name].asnumpy(), value.asnumpy())
+
+
+def test_an_interrupted_run_is_not_taken_for_another(capsys, tmp_path, monkeypatch):
+    command = ("train", "lenet5", "--tiny", "--data", "synthetic", "--limit", "192", "--epochs", "4", "--out", str(tmp_path))
+    interrupted(monkeypatch, *command, "--batch", "64")
+    state = (tmp_path / "resume" / "resume.ckpt").read_bytes()
+    capsys.readouterr()
+    changes = {("--batch", "32"): "4 epochs in batches of 32", ("--batch", "64", "--classes", "5"): "parameters: ",
+               ("--batch", "64", "--amp", "O2"): "mixed precision: O0 there, O2 here"}  # fmt: skip
+    for options, words in changes.items():
+        code, _, err = run(capsys, *command, *options)
+        assert code == 2
+        assert "holds an interrupted run of another kind" in err and words in err and "remove the folder" in err
+    assert (tmp_path / "resume" / "resume.ckpt").read_bytes() == state
 
 
 def test_pynative_and_mixed_precision_train_too(capsys):

@@ -37,6 +37,11 @@ def main(arguments: list[str] | None = None) -> int:
     except (ValueError, TypeError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        stored = given.command == "train" and given.out
+        after = f": the same command goes on after the last whole epoch in '{given.out}'" if stored else ""
+        print(f"interrupted{after}", file=sys.stderr)
+        return 130
     except PipelineError as error:  # its last line names the file and what is wrong with it
         print(f"error: {str(error).splitlines()[-1]}", file=sys.stderr)
         return 2

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.model_zoo.recipe import Recipe
 from mindspore.model_zoo.registry import Entry
+from mindspore.model_zoo.resuming import noted
 from mindspore.model_zoo.tasks import TASKS
 from mindspore.model_zoo.tasks.control import Control
 from mindspore.nn.cell import Cell
@@ -101,21 +104,34 @@ def train(entry: Entry, net: Cell, recipe: Recipe, run: Run) -> float:
     data = task.data(run.place, net, recipe.batch, True, run.limit)
     steps = data.get_dataset_size()
     if not steps:
-        raise ValueError(f"The data at '{run.place}' has fewer rows than a batch, {recipe.batch}.")
+        raise ValueError(f"The data at '{run.place}' has fewer rows than a batch, {recipe.batch}. Take a smaller one (--batch).")
     net.set_train(True)
     model = _model(net, task.training_network(net, recipe), recipe, run.amp, steps * recipe.epochs)
     callbacks: list[Any] = [LossMonitor(run.every or steps)]
-    if run.out:
-        callbacks.append(SummaryCollector(f"{run.out}/summary"))
-    if isinstance(task, Control):
-        _practise(task, net, model, recipe, run, callbacks)
-    else:
+    with contextlib.ExitStack() as stack:
         if run.out:
-            callbacks.append(ExactResume(f"{run.out}/resume", save_steps=steps))
-        model.train(recipe.epochs, data, callbacks=callbacks, dataset_sink_mode=False)
-    if run.out:
-        save_checkpoint(net, f"{run.out}/{entry.name}.ckpt")
+            if stack.enter_context(noted(Path(run.out) / "resume", _described(entry, net, recipe, run, steps))):
+                print(f"going on with the interrupted run in '{run.out}'", flush=True)
+            callbacks.append(SummaryCollector(f"{run.out}/summary"))
+        if isinstance(task, Control):
+            _practise(task, net, model, recipe, run, callbacks)
+        else:
+            if run.out:
+                callbacks.append(ExactResume(f"{run.out}/resume", save_steps=steps))
+            model.train(recipe.epochs, data, callbacks=callbacks, dataset_sink_mode=False)
+        if run.out:
+            save_checkpoint(net, f"{run.out}/{entry.name}.ckpt")
     return task.evaluate(net, task.data(run.place, net, recipe.batch, False, run.limit))
+
+
+def _described(entry: Entry, net: Cell, recipe: Recipe, run: Run, steps: int) -> dict[str, str]:
+    """What must be the same for a run to go on; its data may have moved."""
+    weights = list(net.get_parameters())
+    shapes = zlib.crc32(repr([(p.name, p.shape) for p in weights]).encode())
+    return {
+        "network": entry.name, "parameters": f"{sum(p.size for p in weights):,} (shapes {shapes:08x})", "recipe": str(recipe),
+        "steps an epoch": str(steps), "mixed precision": run.amp,
+    }  # fmt: skip
 
 
 def _practise(task: Control, net: Cell, model: Model, recipe: Recipe, run: Run, callbacks: list[Any]) -> None:

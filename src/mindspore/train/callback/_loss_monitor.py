@@ -30,6 +30,15 @@ class LossMonitor(Callback):
             raise ValueError(f"For 'LossMonitor', 'per_print_times' must be an int >= 0, but got {per_print_times!r}.")
         self._per_print_times = per_print_times
         self._last_print_time = 0
+        self._begins = False
+
+    def on_train_begin(self, run_context: RunContext) -> None:
+        self._begins = True
+
+    def on_train_epoch_begin(self, run_context: RunContext) -> None:
+        """A run that was interrupted counts from the step at which it goes on."""
+        if self._begins:
+            self._last_print_time, self._begins = run_context.original_args().cur_step_num, False
 
     def step_end(self, run_context: RunContext) -> None:
         params = run_context.original_args()
