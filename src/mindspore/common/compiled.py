@@ -184,6 +184,13 @@ class CompiledFunction:
                 return entry
         if not flags.switch("MS_JIT", True):
             return EAGER
+        if len(candidates) >= MAX_ANSWERS and candidates[-1].traced.fills and not self.options.get("fullgraph"):
+            warnings.warn(
+                f"'{self.name}' runs as plain Python from now on: each call changes a list or dict that it is compiled for.",
+                stacklevel=4,
+            )
+            candidates[:] = [EAGER]
+            return EAGER
         for entry in candidates[-1:]:
             self._note_variable({(id(r.owner), r.name): r for r in entry.guards.changed() if _may_change(r.value)})
         try:

@@ -3,19 +3,23 @@
 Tracing specialises a graph to the attributes it reads (numbers, settings, child cells, constant tensors), to the mode and
 the hooks of the cells it calls, and to the shapes and hooks of Parameters. `Guards` remembers them and is asked before every
 call, so it must be quick: changes of cells are counted (changes.py), and their attributes are compared only when the count
-has moved. Attributes of other objects, what lists and dictionaries hold at any depth, and the data of constant tensors, are compared
+has moved. Attributes of other objects, what lists, dictionaries and arrays hold at any depth, and the data of constant tensors, are compared
 each time.
 """
 
 from __future__ import annotations
 
 import operator
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from mindspore.common.changes import change_count
 from mindspore.compiler.parse import Traced
 from mindspore.compiler.parse.attributes import AttributeInput, Read, is_cell
+from mindspore.compiler.parse.outside import Contents
 from mindspore.prims import values
 from mindspore.prims.values import TensorBase
 
@@ -65,19 +69,20 @@ class Guards:
 
 
 class Held:
-    """What values hold at any depth: constant tensors and their data, lists, dictionaries and sets and their elements."""
+    """What values hold at any depth: constant tensors and their data, lists, dictionaries, sets and arrays and their elements."""
 
     def __init__(self, found: list[Any], dictionaries: list[dict]):
         self.tensors: list[tuple[Any, Any]] = []
         self._sequences: list[tuple[Any, tuple]] = []  # what gives the elements, and those it gave
         self._sets: list[tuple[set, frozenset]] = []
+        self._arrays: list[Contents] = []
         seen: set[int] = set()
         for value in (*found, *dictionaries):
             if not isinstance(value, dict) or any(value is d for d in dictionaries):
                 self._walk(value, seen)
 
     def _walk(self, value: Any, seen: set[int]) -> None:
-        if not isinstance(value, (TensorBase, list, tuple, dict, set)) or id(value) in seen:
+        if not isinstance(value, (TensorBase, list, tuple, dict, set, deque, np.ndarray)) or id(value) in seen:
             return
         seen.add(id(value))
         if isinstance(value, TensorBase):
@@ -85,10 +90,12 @@ class Held:
                 self.tensors.append((value, value._data))
         elif isinstance(value, set):
             self._sets.append((value, frozenset(value)))
+        elif isinstance(value, np.ndarray):
+            self._arrays.append(Contents(value))
         else:
             if isinstance(value, dict):
                 self._sequences += [(value, tuple(value)), (value.values(), tuple(value.values()))]
-            elif isinstance(value, list):
+            elif isinstance(value, (list, deque)):
                 self._sequences.append((value, tuple(value)))
             for item in value.values() if isinstance(value, dict) else value:
                 self._walk(item, seen)
@@ -100,7 +107,7 @@ class Held:
         for now, kept in self._sequences:
             if len(now) != len(kept) or not (all(map(operator.is_, now, kept)) or all(map(alike, now, kept))):
                 return False
-        return all(now == kept for now, kept in self._sets)
+        return all(now == kept for now, kept in self._sets) and not any(array.changed() for array in self._arrays)
 
 
 def _signature(weight: Tensor) -> tuple:

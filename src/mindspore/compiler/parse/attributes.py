@@ -6,7 +6,8 @@ call. Buffers of cells always are.
 
 Global variables of the user's modules, and variables of functions around the compiled one, are treated as attributes too, whatever
 they hold: a function, a network or a class that is replaced is another program. So are what a class keeps for its objects, and the
-items of dictionaries: one of which only items are asked for by their keys may change elsewhere.
+items of dictionaries: one of which only items are asked for by their keys may change elsewhere. What the function does to lists and
+dictionaries found so is undone when the trace ends, and done when the graph has run (outside.py).
 
 Stores are kept aside until the graph has run; later reads see them. Branches and loops treat stored attributes like local
 variables (branching.py, loops.py).
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mindspore.compiler.parse.frames import Undefined
+from mindspore.compiler.parse.outside import Outside
 from mindspore.compiler.parse.rules import Rules
 from mindspore.compiler.parse.source import is_library
 from mindspore.ir import AbstractScalar
@@ -138,7 +140,7 @@ def global_names(names: dict) -> GlobalNames:
 
 
 #: what modules and classes keep that programs change; their functions and classes are taken as they are
-_DATA = (bool, int, float, str, TensorBase, tuple, list, dict, type(None))
+_DATA = (bool, int, float, str, TensorBase, tuple, list, dict, set, frozenset, collections.deque, np.ndarray, type(None))
 #: dictionaries whose items are what their keys say
 _PLAIN_DICTS = (dict, collections.OrderedDict, collections.defaultdict)
 
@@ -154,6 +156,7 @@ class AttributeRules(Rules):
     reads: dict[Key, Read]
     variable: frozenset[Key]
     attribute_inputs: dict[Key, Any]
+    outside: Outside
     dictionaries: dict[int, list]  # dictionaries from outside, and how often they were used other than by a key
 
     def getattribute(self, owner: Any, name: str) -> Any:
@@ -196,6 +199,7 @@ class AttributeRules(Rules):
         raw = store[name]
         if key not in self.reads:
             self.reads[key] = Read(owner, store, name, raw)
+            self.outside.meet(raw)
         if is_cell(raw):
             self.note_cell(raw)
         if isinstance(raw, dict):
@@ -233,6 +237,8 @@ class AttributeRules(Rules):
         known = self.dictionaries.get(id(container))
         if known is None or type(container) not in _PLAIN_DICTS or self.is_variable(index) or index not in container:
             return self.getitem(container, index)
+        if self.outside.wrote(container, index):
+            return container[index]
         known[1] -= 1
         return self._observe(container, container, index, container[index])
 

@@ -18,6 +18,7 @@ from mindspore.compiler.control.join import DEAD, Joiner, Slot, Unjoined
 from mindspore.compiler.control.lift import close_graphs
 from mindspore.compiler.parse.errors import CompileError
 from mindspore.compiler.parse.frames import Jump, Mixed, Return, Undefined
+from mindspore.compiler.parse.outside import Outside, same_items
 from mindspore.compiler.parse.rules import Rules
 from mindspore.ir import Node, ValueNode
 from mindspore.prims.active import ACTIVE
@@ -54,6 +55,8 @@ class ResultUnknown(Exception):
 
 class BranchRules(Rules):
     """Mixed into the interpreter."""
+
+    outside: Outside
 
     def exec_If(self, node: ast.If, rest: tuple) -> Any:
         condition = self.decided(self.eval(node.test))
@@ -127,6 +130,8 @@ class BranchRules(Rules):
             if last_try:
                 raise
             return None
+        self._note_met(before)
+        self.outside.refuse_changes(before[1], joined=(list, dict))
         leaf = Leaf(builder, flow, dict(frame.locals), self._contents(before), dict(self.attributes), error)
         self._restore(before)
         return leaf
@@ -137,6 +142,7 @@ class BranchRules(Rules):
         live = not isinstance(flow, Return)
         names = self._join_names(joiner, first, second) if live else {}
         attributes = self._join_attributes(joiner, first.attributes, second.attributes)
+        self._join_outside(joiner, first, second)
         state = self._join_state(joiner, first.builder, second.builder)
         outputs = self._emit_cond(condition, first.builder, second.builder, joiner)
         joiner.write_back(outputs)
@@ -188,6 +194,20 @@ class BranchRules(Rules):
             out[key] = (owner, missing[0] if missing else joiner.join(a, b))
         return out
 
+    def _join_outside(self, joiner: Joiner, first: Leaf, second: Leaf) -> None:
+        """What either branch left in lists and dicts from outside."""
+        for contents in self.outside.lists_and_dicts():
+            container = contents.container
+            sides = [leaf.contents.get(id(container), container) for leaf in (first, second)]
+            is_changed = any(not same_items(side, container) for side in sides)
+            if is_changed and not any(container is known for known, _ in joiner.rewritten):
+                joined = joiner.join(container, container)
+                if isinstance(joined, Unjoined):
+                    raise ValueUnknownError(
+                        f"A {type(container).__name__} from outside of the compiled function is {joined.describe()} of an 'if' "
+                        "that depends on run-time values."
+                    )
+
     def _join_state(self, joiner: Joiner, left: Builder, right: Builder) -> list[tuple[Any, Slot]]:
         targets = {key: entry[0] for b in (left, right) for key, entry in b.state.items() if b.outlives(entry[0])}
         return [(t, joiner.join_nodes(left.node_of(t), right.node_of(t))) for t in targets.values()]
@@ -216,7 +236,14 @@ class BranchRules(Rules):
             for value in frame.locals.values():
                 _collect_containers(value, containers)
             frame = frame.enclosing
+        for contents in self.outside.lists_and_dicts():
+            containers.setdefault(id(contents.container), (contents.container, _shallow(contents.container)))
         return dict(self.frame.locals), containers, dict(self.attributes)
+
+    def _note_met(self, before: tuple) -> None:
+        """What a branch was the first to meet had been as it found it."""
+        for contents in self.outside.lists_and_dicts():
+            before[1].setdefault(id(contents.container), (contents.container, _shallow(contents.kept)))
 
     def _contents(self, before: tuple) -> dict[int, Any]:
         return {key: _shallow(container) for key, (container, _) in before[1].items()}

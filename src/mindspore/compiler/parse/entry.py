@@ -19,6 +19,7 @@ from mindspore.compiler.parse.branching import RaisedByUser
 from mindspore.compiler.parse.errors import located, mark_raised
 from mindspore.compiler.parse.frames import InterpretedFunction, Undefined
 from mindspore.compiler.parse.interpreter import Interpreter
+from mindspore.compiler.parse.outside import Left
 from mindspore.compiler.reports import Report, Reports
 from mindspore.compiler.staging import Oracle, Question
 from mindspore.ir import AbstractScalar, FuncGraph, Node
@@ -54,6 +55,11 @@ class Traced(NamedTuple):
     reads: dict[Key, Read]  # attributes that the graph is specialised to
     dictionaries: list[dict]  # from outside, of which more than single items were used
     questions: list[Question]  # values and shapes that the graph is specialised to
+
+    @property
+    def fills(self) -> bool:
+        """Whether the function leaves something in lists or dicts from outside."""
+        return any(isinstance(owner, Left) for owner, _, _ in self.attributes)
 
 
 def tensors_in(value: Any, found: list[Any] | None = None) -> list[Any]:
@@ -125,8 +131,11 @@ def run_trace(
         names = names or [f"x{i}" for i in range(len(args))]
         symbolic_args = tuple(inputs.replace(a, n) for a, n in zip(args, names))
         symbolic_kwargs = {k: inputs.replace(v, k) for k, v in kwargs.items()}
-        result = _guard(interpreter, lambda: run(symbolic_args, symbolic_kwargs))
-        return _finish(interpreter, builder, inputs.count, result)
+        try:
+            result = _guard(interpreter, lambda: run(symbolic_args, symbolic_kwargs))
+            return _finish(interpreter, builder, inputs.count, result)
+        finally:
+            interpreter.outside.put_back()
 
 
 def call(function: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
@@ -221,6 +230,7 @@ def _finish(interpreter: Interpreter, builder: Builder, arguments: int, result: 
     outputs: list[Node] = []
     template = _extract(_result(result), builder, outputs)
     attributes = [(o, n, _extract(_defined(v), builder, outputs)) for o, n, v in interpreter.attributes.values()]
+    attributes += [(left, "items", _extract(items, builder, outputs)) for left, items in interpreter.outside.left()]
     reports: Any = builder.reports
     written = []
     record: dict[int, int] = {}

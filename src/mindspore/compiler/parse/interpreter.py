@@ -20,6 +20,7 @@ from mindspore.compiler.parse.calls import CallRules
 from mindspore.compiler.parse.expressions import ExpressionRules
 from mindspore.compiler.parse.loops import LoopRules
 from mindspore.compiler.parse.matching import MatchRules
+from mindspore.compiler.parse.outside import Outside
 from mindspore.compiler.parse.statements import StatementRules
 from mindspore.ir import Location
 from mindspore.prims import values
@@ -36,6 +37,7 @@ class Interpreter(AttributeRules, ExpressionRules, StatementRules, BranchRules, 
         self.scope = "Default"
         self.attributes: dict[Key, tuple[Any, str, Any]] = {}  # attribute stores made while interpreting
         self.reads: dict[Key, Read] = {}  # attributes read
+        self.outside = Outside()  # lists, dicts … found in them
         self.variable = variable  # attributes that are inputs of the graph rather than constants
         self.decides = decides  # conditions are asked for, so that the graph is made for one way through the program
         self.attribute_inputs: dict[Key, Any] = {}

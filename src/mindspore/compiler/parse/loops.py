@@ -330,6 +330,7 @@ class LoopCarry:
         self._enter(body_builder)
         with body_builder.active():
             flow = body()
+        interpreter.outside.refuse_changes(before[1])
         flags_after = dict(zip(self.flags, _flag_values(flow)))
         stored = self._attributes_after(before[2])
         after: dict[Any, Any] = {n: self.frame.locals.get(n, DEAD) for n in self.names} | flags_after | (stored or {})
