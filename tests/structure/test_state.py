@@ -20,7 +20,7 @@ REGISTRIES = {
     "formats/mindir/compositions.py:COMPOSED", "nn/graph_operations.py:ADAPTERS",
     "formats/onnx/control.py:CONTROL", "formats/onnx/registry.py:OPERATORS", "formats/onnx/registry.py:_SEES_ARRAYS",
     "formats/onnx/rules.py:RULES", "formats/torch_export/registry.py:RULES", "formats/torch_export/elementwise.py:RULES",
-    "model_zoo/registry.py:_ENTRIES",
+    "model_zoo/registry.py:_ENTRIES", "_compat/pytree.py:_NODES",
 }  # fmt: skip
 #: lower layers call upper ones through these; set once, by an import
 HOOKS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 import functools
 import itertools
 import pickle
@@ -285,6 +286,32 @@ register_custom_backend = _ascend_only(
 )
 register_op_infer = _ascend_only("register_op_infer", _NO_PASSES)
 register_op_wrapper = _ascend_only("register_op_wrapper", _NO_PASSES)
+
+
+class CustomPassType(enum.Enum):
+    """What `register_custom_pass` would be given."""
+
+    PATTERN = 0
+    FULL_GRAPH = 1
+
+
+def clear_op_infer() -> None:
+    """Forget registered inference functions, of which there are none."""
+
+
+def clear_op_wrapper() -> None:
+    """Forget registered wrappers, of which there are none."""
+
+
+def get_broadcast_shape(x_shape: Any, y_shape: Any, prim_name: str, arg_name1: str = "x", arg_name2: str = "y") -> list[int]:
+    """The shape to which two shapes are broadcast."""
+    try:
+        return list(np.broadcast_shapes(tuple(x_shape), tuple(y_shape)))
+    except ValueError:
+        raise ValueError(
+            f"For '{prim_name}', {arg_name1}.shape and {arg_name2}.shape need to broadcast, "
+            f"but got {arg_name1}.shape = {list(x_shape)} and {arg_name2}.shape = {list(y_shape)}."
+        ) from None
 
 
 # -- what the compiled extension has ---------------------------------------------------------------------------------------

@@ -24,3 +24,13 @@ class DimReduce(Cell):
         raise NotImplementedError(
             "'boost.DimReduce' trains in a subspace found on an Ascend cluster; train with nn.TrainOneStepCell instead."
         )
+
+
+class GroupLossScaleManager(Cell):
+    """Refused: a loss has one scale."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        raise NotImplementedError(
+            "'boost.GroupLossScaleManager' scales groups of layers by kernels of Ascend processors; use "
+            "amp.DynamicLossScaleManager instead."
+        )

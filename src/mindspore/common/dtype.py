@@ -112,7 +112,13 @@ def type_size_in_bytes(dtype: Any) -> int:
     return dtype.itemsize
 
 
-QuantDtype = enum.Enum(  # type: ignore[misc]
-    "QuantDtype", {**{f"INT{i}": i - 1 for i in range(1, 17)}, **{f"UINT{i}": 99 + i for i in range(1, 17)}}
-)
+class _Number(int):
+    """The number of an enumeration's member, which official programs get by a call."""
+
+    def __call__(self) -> int:
+        return int(self)
+
+
+_INTEGERS = {**{f"INT{i}": i - 1 for i in range(1, 17)}, **{f"UINT{i}": 99 + i for i in range(1, 17)}}
+QuantDtype = enum.Enum("QuantDtype", {name: _Number(value) for name, value in _INTEGERS.items()})  # type: ignore[misc]
 QuantDtype.__doc__ = "Bit widths of quantised values."

@@ -3,8 +3,8 @@
 Tracing specialises a graph to the attributes it reads (numbers, settings, child cells, constant tensors), to the mode and
 the hooks of the cells it calls, and to the shapes and hooks of Parameters. `Guards` remembers them and is asked before every
 call, so it must be quick: changes of cells are counted (changes.py), and their attributes are compared only when the count
-has moved. Attributes of other objects, what lists, dictionaries and arrays hold at any depth, and the data of constant tensors, are compared
-each time.
+has moved. Attributes of other objects, what lists, dictionaries and arrays hold at any depth, and the data of constant tensors, are
+compared each time.
 """
 
 from __future__ import annotations

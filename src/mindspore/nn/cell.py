@@ -105,8 +105,11 @@ class Cell(HookMixin, StateMixin):
             found = store[kind]
             if name in found:
                 value = found[name]
-                if kind == "_params" and store["_running"] and store["_amp_dtype"] is not None and value is not None:
-                    return self._cast_parameter(value)
+                if kind == "_params" and store["_running"] and value is not None:
+                    if store["_parameter_hooks"]:
+                        value = self._parameter_as_read(name, value)
+                    if store["_amp_dtype"] is not None:
+                        return self._cast_parameter(value)
                 return value
         raise AttributeError(f"The '{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mindspore.common.changes import note_change
 from mindspore.common.compiled import CompiledFunction
+from mindspore.common.parameter import Parameter
 from mindspore.prims.hooks import GradientHook, all_replaced
 from mindspore.prims.structure import with_parts
 from mindspore.prims.values import TensorBase
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 __ms_treatment__ = "called"  # by the compiler: see compiler/parse/source.py
 
 _ids = itertools.count()
-_KINDS = ("_forward_pre_hooks", "_forward_hooks", "_backward_hooks", "_backward_pre_hooks")
+_KINDS = ("_forward_pre_hooks", "_forward_hooks", "_backward_hooks", "_backward_pre_hooks", "_parameter_hooks")
 
 
 class HookHandle:
@@ -107,6 +108,40 @@ class HookMixin:
         """
         return self._register(self._backward_pre_hooks, hook_fn, None, False)  # type: ignore[attr-defined]
 
+    def register_parameter_forward_hook(self, hook: Callable | list[dict[str, Any]]) -> None:
+        """Have `construct` read hook(parameter) in place of a parameter, here and in the cells within.
+
+        A function is asked for every parameter, `[{"params": [...], "hook": function}, ...]` for those named.
+
+        Examples:
+            >>> net = nn.PReLU(w=0.5)
+            >>> net.register_parameter_forward_hook([{"params": [net.w], "hook": lambda w: w * 2}])
+            >>> print(net(Tensor([[-1.0]])))
+            [[-1.]]
+        """
+        cells = [cell for _, cell in self.cells_and_names()]  # type: ignore[attr-defined]
+        if not isinstance(hook, list):
+            for cell in cells:
+                cell._register(cell._parameter_hooks, hook, None, False)
+            return
+        for group in hook:
+            if not isinstance(group, dict) or set(group) != {"params", "hook"}:
+                raise ValueError(
+                    "For 'register_parameter_forward_hook', each group must be a dict of 'params' and 'hook', "
+                    f"but got {group!r}."
+                )
+            named = _checked_parameters(group["params"])
+            for cell in cells:
+                names = {name for name, own in cell._params.items() if any(own is one for one in named)}
+                if names:
+                    cell._register(cell._parameter_hooks, group["hook"], names, False)
+
+    def _parameter_as_read(self, name: str, parameter: Any) -> Any:
+        for hook, names in self._parameter_hooks.values():  # type: ignore[attr-defined]
+            if names is None or name in names:
+                parameter = hook(parameter)
+        return parameter
+
     def _run_forward_pre_hooks(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         for hook, with_kwargs in list(self._forward_pre_hooks.values()):  # type: ignore[attr-defined]
             if with_kwargs:
@@ -135,6 +170,15 @@ class HookMixin:
 
     def _backward_entry(self, args: tuple) -> BackwardHooks | None:
         return BackwardHooks(self) if any(isinstance(a, TensorBase) for a in args) else None
+
+
+def _checked_parameters(given: Any) -> list[Any]:
+    for one in given:
+        if not isinstance(one, Parameter):
+            raise TypeError(
+                f"For 'register_parameter_forward_hook', 'params' must hold Parameters, but got {type(one).__name__}."
+            )
+    return list(given)
 
 
 class BackwardHooks:

@@ -296,6 +296,16 @@ class DynamicLossScaleManager(LossScaleManager):
 
 
 # -- for loops written by hand ---------------------------------------------------------------------------------------------
+def _grad_scale_map(scale_value: Tensor, inputs: Any) -> Any:
+    """Every tensor of a structure times the scale; scalers that users write call this."""
+    return _map(lambda x: x * scale_value.astype(x.dtype), inputs)
+
+
+def _grad_unscale_map(scale_value: Tensor, inputs: Any) -> Any:
+    """Every tensor of a structure divided by the scale."""
+    return _map(lambda x: x * ops.reciprocal(scale_value).astype(x.dtype), inputs)
+
+
 class LossScaler(ABC):
     """Base of loss scalers: enlarge the loss, shrink the gradients, adjust by whether they were finite.
 
@@ -332,10 +342,10 @@ class StaticLossScaler(LossScaler):
         self.scale_value = Parameter(Tensor(_check_scale(scale_value), mstype.float32), name="scale_value")
 
     def scale(self, inputs: Any) -> Any:
-        return _map(lambda x: x * self.scale_value.astype(x.dtype), inputs)
+        return _grad_scale_map(self.scale_value, inputs)
 
     def unscale(self, inputs: Any) -> Any:
-        return _map(lambda x: x * ops.reciprocal(self.scale_value).astype(x.dtype), inputs)
+        return _grad_unscale_map(self.scale_value, inputs)
 
     def adjust(self, grads_finite: Any) -> bool:
         return False

@@ -611,6 +611,12 @@ def _rounding(name: str) -> Callable:
     return lambda xp, x: x if x.dtype.kind in "bui" else getattr(xp, name)(x)
 
 
+def _sign(xp: Namespace, x: Array) -> Any:
+    """NaN has the sign 0, as in official MindSpore."""
+    sign = xp.sign(x)
+    return sign if x.dtype.kind in "buic" else xp.where(x == x, sign, xp.zeros_like(sign))
+
+
 _TWO_OVER_SQRT_PI = 1.1283791670955126
 _HALF_SQRT_PI = 0.886226925452758
 
@@ -620,7 +626,7 @@ Neg = unary("Neg", lambda xp, x: -x, lambda x, out, d: -d, NUMERIC, doc="""-x.
         >>> ops.Neg()(Tensor([1.0])).tolist()
         [-1.0]
     """)
-Sign = unary("Sign", lambda xp, x: xp.sign(x), lambda x, out, d: zeros_like(d), NUMERIC,
+Sign = unary("Sign", _sign, lambda x, out, d: zeros_like(d), NUMERIC,
     doc="""-1, 0 or 1, as x is negative, zero or positive.
 
     Examples:

@@ -27,6 +27,7 @@ SAME = {
     "mindspore._extends.parse.standard_method": "mindspore._compat.extends.parse.standard_method",
     "mindspore.boost.adasum": "mindspore.boost.unavailable",
     "mindspore.boost.dim_reduce": "mindspore.boost.unavailable",
+    "mindspore.boost.group_loss_scale_manager": "mindspore.boost.unavailable",
     "mindspore.common._decorator": "mindspore._compat.deprecation",
     "mindspore.common._register_for_tensor": "mindspore._compat.registry",
     "mindspore.common._utils": "mindspore._compat.unknown_shapes",
@@ -46,11 +47,32 @@ SAME = {
     "mindspore.parallel._transformer.transformer": "mindspore.nn.transformer.transformer",
     "mindspore.parallel.nn.transformer": "mindspore.nn.transformer",
     "mindspore.mint.distributed.distributed": "mindspore.mint.distributed",
+    "mindspore.profiler.schedule": "mindspore.profiler.options",
+    "mindspore.utils._pytree": "mindspore._compat.pytree",
+    "mindspore.utils.ms_dispatch": "mindspore.utils.dispatch_mode",
 }
+
+#: official files of one class or two; their package has the names
+_PARTS = (
+    "graph.custom_backend", "graph.custom_pass", "graph.symbol", "nn.layer.dense", "parallel.function.reshard_func",
+    *(f"nn.probability.bnn_layers.{name}" for name in ("bnn_cell_wrapper", "conv_variational", "dense_variational",
+                                                       "layer_distribution")),
+)  # fmt: skip
 
 _LAYERS_OF_MINT = ("", ".activation", ".basic", ".conv", ".normalization", ".padding", ".pooling")
 
 HELD = {
+    **{f"mindspore.{path}": Entry(search=(f"mindspore.{path.rpartition('.')[0]}",)) for path in _PARTS},
+    "mindspore.amp": Entry(unlisted=held_by("mindspore.nn.loss_scaling", "_grad_scale_map _grad_unscale_map")),
+    "mindspore.common._grad_function": Entry(unlisted={"_Function": "mindspore.common"}),
+    "mindspore.nn.layer.activation": Entry(unlisted={"LRN": "mindspore.nn"}),
+    "mindspore.nn.layer.math": Entry(unlisted={"Range": "mindspore.nn"}),
+    "mindspore.nn.sparse": Entry(held_by("mindspore.nn", "SparseTensorDenseMatmul SparseToDense")),
+    "mindspore.profiler.experimental_config": Entry({"_ExperimentalConfig": "mindspore.profiler"}),
+    "mindspore.profiler.options": Entry(unlisted={"Schedule": "mindspore.profiler.options:schedule"}),
+    "mindspore.tools": Entry(unlisted={"stress_detect": "mindspore.utils"}),
+    "mindspore.train": Entry(unlisted={"build_train_network": "mindspore.train.amp"}),
+    "mindspore.train.callback": Entry(unlisted={"SummaryLandscape": "mindspore.train"}),
     **{f"mindspore.mint.nn.layer{path}": Entry(search=("mindspore.mint.nn",)) for path in _LAYERS_OF_MINT},
     "mindspore.common": Entry(
         unlisted=held_by(
@@ -70,7 +92,8 @@ HELD = {
     "mindspore.graph": Entry(
         {
             "jit_config": "mindspore.common.jit_config",
-            **held_by(_PRIVATE, "register_custom_backend register_custom_pass register_op_infer register_op_wrapper"),
+            **held_by(_PRIVATE, "CustomPassType clear_op_infer clear_op_wrapper register_custom_backend register_custom_pass "
+                    "register_op_infer register_op_wrapper"),
         },
         search=("mindspore.common.api", "mindspore.common"),
     ),
@@ -85,19 +108,25 @@ HELD = {
     "mindspore.common.parameter": Entry(
         unlisted={"_get_unique_parameter_key": _PRIVATE, "_Buffer": "mindspore.nn.cell_state:_Buffer"}
     ),
-    "mindspore.common.tensor": Entry(unlisted={"_TensorMeta": _PRIVATE}),
+    "mindspore.common.tensor": Entry(unlisted={"_TensorMeta": _PRIVATE, **held_by("mindspore", "swap_tensors tensor")}),
     "mindspore.context": Entry(
         unlisted={
             "_get_mode": _PRIVATE,
             "_reset_auto_parallel_context": "mindspore.context:reset_auto_parallel_context",
         }
     ),
-    "mindspore.mint.distributed": Entry(unlisted={"_object_to_tensor": _PRIVATE}),
+    "mindspore.mint.distributed": Entry(
+        unlisted={
+            "_object_to_tensor": _PRIVATE,
+            **held_by("mindspore.mint.distributed.tensors", "gather_into_tensor scatter_tensor"),
+        }
+    ),
     "mindspore.nn.loss_scaling": Entry(unlisted=held_by(_PRIVATE, "_grad_overflow grad_scale shard_grad_scale")),
     "mindspore.nn.wrap": Entry(
         held_by(
             "mindspore.nn.loss_scaling", "DynamicLossScaleUpdateCell FixedLossScaleUpdateCell TrainOneStepWithLossScaleCell"
-        )
+        ),
+        unlisted={"TimeDistributed": "mindspore.nn"},
     ),
     "mindspore.train.amp": Entry(unlisted=held_by(_PRIVATE, "_add_loss_network _config_level _do_keep_batchnorm_fp32")),
     "mindspore.train.callback._callback": Entry(unlisted={"set_cur_net": _PRIVATE}),
@@ -142,6 +171,7 @@ HELD = {
     ),
     "mindspore.nn.layer.basic": Entry(
         unlisted=held_by("mindspore.nn.layer.dropout", "Dropout Dropout1d Dropout2d Dropout2dExt Dropout3d DropoutExt")
+        | {"Linear": "mindspore.mint.nn"}
     ),
     "mindspore.nn.layer.container": Entry(held_by("mindspore.nn.containers", "CellDict CellList SequentialCell")),
     "mindspore.nn.wrap.cell_wrapper": Entry(

@@ -41,7 +41,15 @@ SAME = {
 }
 
 HELD = {
+    **{f"mindspore.ops.function.{name}": _ANY for name in ("_add_attr_func", "reshard_func", "vmap_func")},
+    "mindspore.ops._utils": Entry({"get_broadcast_shape": "mindspore._compat.private_helpers"}),
+    "mindspore.ops._utils.utils": Entry({"get_broadcast_shape": "mindspore._compat.private_helpers"}),
+    "mindspore.ops.derivatives": Entry(unlisted=held_by("mindspore.ops", "derivative jet stop_gradient stop_gradient_")),
     **{f"mindspore.ops.{path}": _ANY for path in (*_DOORS, *_FILES)},
+    **{
+        f"mindspore.ops.{path}": Entry({"reduce": _DISTRIBUTED}, search=_ANY.search)
+        for path in ("communication", "function.comm_func")
+    },
     "mindspore.ops.operations._sequence_ops": Entry(
         search=("mindspore._compat.sequences", "mindspore._compat.operators")
     ),
@@ -105,9 +113,10 @@ HELD = {
             **held_by(
                 _OFFICIAL,
                 "array_to_scalar augassign_add augassign_div augassign_floordiv augassign_mod augassign_mul augassign_sub "
-                "broadcast_gradient_args hyper_add make_row_tensor_inner reshape_ row_tensor_add switch switch_layer",
+                "all_gather_matmul broadcast_gradient_args getitem hyper_add in_ left_shift make_row_tensor_inner matmul_reduce_scatter "
+                "not_in_ reshape_ right_shift row_tensor_add set_comm_ops_inplace setitem switch switch_layer uadd",
             ),
-            "tensor_operator_registry": "mindspore._compat.registry",
+            **held_by("mindspore._compat.registry", "get_vm_impl_fn tensor_operator_registry"),
         },
         search=("mindspore._compat.mint_variants",),
         unlisted={
@@ -123,6 +132,7 @@ HELD = {
             **held_by("mindspore.mint.distributed.tensors", "gather_into_tensor scatter_tensor"),
             "all_to_all_v_c": "mindspore.communication.comm_func",
             "_add_attr": "mindspore._compat.private_helpers",
+            "reshard": "mindspore.parallel.function",
         },
     ),
 }

@@ -137,7 +137,7 @@ def _all_same(kept: Any, now: Any) -> bool:
 
 
 def _same(a: Any, b: Any) -> bool:
-    return a is b or (type(a) is type(b) and isinstance(a, (bool, int, float, complex, str, tuple)) and a == b)
+    return a is b or (type(a) is type(b) and isinstance(a, (bool, int, float, complex, str)) and a == b)
 
 
 def _copy(container: Any) -> Any:
