@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore.compiler.rewrite.passes import substitute
 from mindspore.compiler.shard import cost
 from mindspore.compiler.shard.eliminate import Problem
 from mindspore.compiler.shard.layout import Axes, Layout, Mesh
@@ -35,6 +36,8 @@ from mindspore.compiler.shard.plan import (
     rule_of,
     shapes_of,
 )
+from mindspore.compiler.shard.report import Report
+from mindspore.compiler.shard.rows import exchange, misplaced
 from mindspore.compiler.shard.strategy import Assignment, assignment_of
 from mindspore.ir import AbstractTuple, CNode, FuncGraph, Node, Parameter
 from mindspore.prims.factors import Factors
@@ -47,7 +50,20 @@ _MOST_CHOICES = 48
 
 
 def find_plan(graph: FuncGraph, options: Options, given: Given = Given()) -> Plan:
-    """The plan for a graph: searched for, or by propagation from what the user said."""
+    """The plan for a graph: searched for, or by propagation from what the user said. The graph may be changed to suit it."""
+    plan = _plan_of(graph, options, given)
+    found = [] if given.operators or options.files.save_operators else misplaced(plan)
+    if not found:
+        return plan
+    before, undone = Report(plan).waiting, exchange(graph, found)
+    plan = _plan_of(graph, options, given)
+    if Report(plan).waiting < before:
+        return plan
+    substitute(graph, undone)
+    return _plan_of(graph, options, given)
+
+
+def _plan_of(graph: FuncGraph, options: Options, given: Given) -> Plan:
     if not options.search or given.operators:
         return make_plan(graph, options, given=given)
     return Search(graph, options, given).run()
