@@ -38,7 +38,8 @@ class Recipe:
 
     def __str__(self) -> str:
         falling = {"steps": f"× {self.decay:g} after {', '.join(f'{m:.0%}' for m in self.milestones)}"}.get(self.schedule, self.schedule)
-        said = [f"{self.epochs} epoch{'s' * (self.epochs != 1)} in batches of {self.batch}", f"{self.optimizer} with a rate of {self.rate:g} ({falling})"]
+        epochs = "1 epoch" if self.epochs == 1 else f"{self.epochs} epochs"
+        said = [f"{epochs} in batches of {self.batch}", f"{self.optimizer} with a rate of {self.rate:g} ({falling})"]
         extras = {
             "warm-up": self.warmup, "weight decay": self.weight_decay, "label smoothing": self.label_smoothing, "clipped at": self.clip,
         }  # fmt: skip
