@@ -66,3 +66,19 @@ def test_blocks_of_channels(window):
 def test_a_pooling_without_gradient_notes_nothing():
     executable = check(lambda x: pooling.MaxPool(2, 2, "valid", "NHWC")(x), image(8, 6, 6))
     assert [len(s.writes) for s in executable.blueprint.steps if s.name == "max_pool"] == [1]
+
+
+@pytest.mark.parametrize("size", [(1, 1, 2, 2), (3, 1, 28, 28), (2, 3, 10, 62), (1, 5, 6, 2), (2, 2, 4, 70), (2, 4, 2, 64)], ids=str)
+def test_row_major_images_in_pairs(size):
+    n, c, height, width = size
+    x = np.ascontiguousarray(np.resize(image(4, height, width)[..., :3].transpose(0, 3, 1, 2), size))
+    x[-1, -1, -1, -2:] = -0.0, np.nan
+    pool = pooling.MaxPool(2, 2, "valid")
+
+    def step(x, dy):
+        y = pool(x)
+        return y, pool.sibling(pooling.MaxPoolGrad)(x, y, dy)
+
+    dy = np.random.default_rng(0).standard_normal((n, c, height // 2, width // 2)).astype(np.float32)
+    executable = check(step, x, dy)
+    assert [s for s in executable.steps() if s != "check"] == ["max_pool", "max_pool_bwd"]  # nothing is moved

@@ -3,13 +3,15 @@
 oneDNN's maxima pass over NaN, so that every result has to be looked at, and with few channels its gradient takes ten times as long
 as it should. Here vectors run along the channels. The forward pass notes in a byte which element of its window each result
 is: the first maximum, where NaN counts as larger than every number (`prims/pooling.py`). The gradient of an element is
-the sum over the windows above it that chose it; no window is written by two threads.
+the sum over the windows above it that chose it; no window is written by two threads. Row-major images in windows of 2x2 have a kernel of
+their own (`pair_pools.py`).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 from mindspore.backends.cpu import jit
 from mindspore.backends.cpu.codegen import memory
@@ -33,6 +35,20 @@ class Places:
     size: tuple[int, int]
 
 
+class OwnPool(Protocol):
+    """A pooling by a kernel of our own; `noted`: whether the chosen elements are wanted."""
+
+    @property
+    def noted(self) -> bool: ...
+
+    @property
+    def kernel(self) -> tuple[int, int]: ...
+
+    def write_forward(self) -> Function: ...
+
+    def write_backward(self) -> Function: ...
+
+
 @dataclass(frozen=True)
 class Pool:
     """A pooling of `blocks` blocks of `channels` channels each."""
@@ -52,6 +68,12 @@ class Pool:
     def reach(self) -> tuple[int, int]:
         """How many windows lie above an element, per axis."""
         return -(-self.kernel[0] // self.stride[0]), -(-self.kernel[1] // self.stride[1])
+
+    def write_forward(self) -> Function:
+        return _Forward(self).write()
+
+    def write_backward(self) -> Function:
+        return _Backward(self).write()
 
 
 def plan(lowering: Lowering, x: View, shape: tuple[int, ...], window: Window, noted: bool) -> tuple[Pool, View] | None:
@@ -87,18 +109,18 @@ def worth_moving(x: View) -> bool:
     return x.dtype == "float32" and len(x.shape) == 4 and x.shape[1] >= _FEWEST_CHANNELS and x.size <= _SMALL_IMAGE
 
 
-def forward(lowering: Lowering, pool: Pool, x: View, y: View) -> View | None:
+def forward(lowering: Lowering, pool: OwnPool, x: View, y: View) -> View | None:
     """Emit the pooling; the result tells which elements were chosen, if that is wanted."""
     chosen = lowering.allocate("uint8", (y.size,)) if pool.noted else None
     writes = [y] if chosen is None else [y, chosen]
     work = y.size * math.prod(pool.kernel)
-    emit(lowering, "max_pool", compiled(write_forward, pool), writes, [x], work)
+    emit(lowering, "max_pool", compiled(type(pool).write_forward, pool), writes, [x], work)
     return chosen
 
 
-def backward(lowering: Lowering, pool: Pool, dy: View, chosen: View, dx: View) -> None:
+def backward(lowering: Lowering, pool: OwnPool, dy: View, chosen: View, dx: View) -> None:
     """`dy` in the layout of the forward pass's result, `dx` in that of its operand."""
-    emit(lowering, "max_pool_bwd", compiled(write_backward, pool), [dx], [dy, chosen], 4 * dx.size)
+    emit(lowering, "max_pool_bwd", compiled(type(pool).write_backward, pool), [dx], [dy, chosen], 4 * dx.size)
 
 
 # -- kernels ----------------------------------------------------------------------------------------------------------
@@ -231,11 +253,3 @@ class _Backward(_Writer):
             total = share if not total else f.op(f"fadd {self.floats} {total}, {share}")
         target = self.place(bases[0], p.source, row, column)
         memory.store(f, "float32", memory.offset(f, self.dx, target, 4), 1, mask, total)
-
-
-def write_forward(pool: Pool) -> Function:
-    return _Forward(pool).write()
-
-
-def write_backward(pool: Pool) -> Function:
-    return _Backward(pool).write()

@@ -17,6 +17,7 @@ from mindspore.backends.cpu import (
     layout,
     magnitudes,
     max_pools,
+    pair_pools,
     points,
     postops,
     products,
@@ -473,20 +474,35 @@ def _max_forward(
     return op, y, workspace, pooling, lowering.has_nan(operand if operand.dims is not None else lowering.plain(operand))
 
 
-def _own_max_forward(lowering: Lowering, prim: Any, operand: View, out_shape: tuple[int, ...], noted: bool) -> Any:
-    """(plan, result, chosen elements, image) of a pooling by our own kernel, or None where it has no way."""
-    x = to_first(prim, operand)
-    if layout.is_plain(x) and max_pools.worth_moving(x):
-        x = lowering.as_desc(x, described_channels_last(x.shape, x.dtype))
-    found = max_pools.plan(lowering, x, first_shape(prim, out_shape), prim.window(operand.shape), noted)
+def _own_max_forward(
+    lowering: Lowering, prim: Any, operand: View, out_shape: tuple[int, ...], noted: bool, item: Value | None = None
+) -> Any:
+    """(plan, result, chosen elements, image) of a pooling by our own kernel, or None where it has no way.
+
+    `item`: the value that the result is to be.
+    """
+    x, shape, window = to_first(prim, operand), first_shape(prim, out_shape), prim.window(operand.shape)
+    found: tuple[max_pools.OwnPool, View] | None = None
+    in_pairs = pair_pools.plan(x, shape, window, noted)
+    if in_pairs is not None:
+        found = in_pairs, _row_major(lowering, prim, item, shape)
+    else:
+        if layout.is_plain(x) and max_pools.worth_moving(x):
+            x = lowering.as_desc(x, described_channels_last(x.shape, x.dtype))
+        found = max_pools.plan(lowering, x, shape, window, noted)
     return None if found is None else (*found, max_pools.forward(lowering, found[0], x, found[1]), x)
+
+
+def _row_major(lowering: Lowering, prim: Any, item: Value | None, shape: tuple[int, ...]) -> View:
+    """Memory for a value, or for what will be permuted to become it."""
+    return lowering.allocate("float32", shape) if item is None or prim.channels_last else lowering.result_view(item)
 
 
 @handles(pooling.MaxPool, pooling.MaxPoolNd, pooling.MaxPool3D)
 def _max_pool(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim = call.attr.prim
     noted = any(v.op == "opaque" and isinstance(v.attr.prim, pooling.MaxPoolGrad) for v in lowering.program.values)
-    own = _own_max_forward(lowering, prim, operands[0], items[0].shape, noted)
+    own = _own_max_forward(lowering, prim, operands[0], items[0].shape, noted, items[0])
     if own is not None:
         lowering.kept[call.id] = own
         publish(lowering, prim, items[0], own[1])
@@ -519,10 +535,11 @@ def _max_pool_gradient(lowering: Lowering, call: Value, operands: list[View], it
         forward = _own_max_forward(lowering, prim, operands[0], operands[1].shape, True)
     if forward is None:
         forward = _max_forward(lowering, prim, operands[0], operands[1].shape)
-    if isinstance(forward[0], max_pools.Pool):
+    if isinstance(forward[0], (max_pools.Pool, pair_pools.PairPool)):
         dy = lowering.as_desc(to_first(prim, operands[2]), layout.to_desc(forward[1]))  # type: ignore[arg-type]
         x = forward[3]
-        dx = lowering.allocate(dy.dtype, x.shape, x.dims, native=x.buffer.native)
+        in_pairs = isinstance(forward[0], pair_pools.PairPool)
+        dx = _row_major(lowering, prim, items[0], x.shape) if in_pairs else lowering.allocate(dy.dtype, x.shape, x.dims, x.buffer.native)
         max_pools.backward(lowering, forward[0], dy, forward[2], dx)
         publish(lowering, prim, items[0], dx)
         return
