@@ -115,3 +115,38 @@ def test_digits_are_labelled_by_their_own_keys(page):
         assert project.classes[project.store.get(item).value] == "5"
     finally:
         server.stop()
+
+
+def test_a_server_that_is_gone_is_told_and_comes_back(browser, tmp_path):
+    texts = ["one", "two", "three"]
+    first = labeling.LabelServer(labeling.Project(None, ["a", "b"], show=texts, kind="text", store=str(tmp_path / "labels.db"))).start()
+    page = browser.new_page(bypass_csp=True)
+    try:
+        page.goto(first.url)
+        page.wait_for_function("current && !busy && !document.getElementById('text').hidden")
+        page.keyboard.press("1")
+        page.wait_for_function("document.getElementById('count').textContent.startsWith('1 of 3')")
+        port = first.port
+        first.stop()
+        first.project.store.close()
+        page.keyboard.press("2")
+        page.wait_for_function("document.getElementById('message').textContent.startsWith('The server does not answer')")
+        again = labeling.Project(None, ["a", "b"], show=texts, kind="text", store=str(tmp_path / "labels.db"))
+        assert len(again.store.labels()) == 1
+        second = labeling.LabelServer(again, port).start()
+        page.wait_for_function("!document.body.classList.contains('away')")
+        page.keyboard.press("2")
+        page.wait_for_function("document.getElementById('count').textContent.startsWith('2 of 3')")
+        second.stop()
+        assert sorted(label.value for label in again.store.labels()) == [0, 1]
+    finally:
+        page.close()
+
+
+def test_a_button_with_the_focus_is_what_enter_means(page, server):
+    page.goto(server.url)
+    item = shown(page)
+    page.locator("#classes button").nth(1).focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function(f"current.item !== {item}")
+    assert server.project.store.get(item).value == 1

@@ -4,8 +4,18 @@ const $ = (id) => document.getElementById(id);
 const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#f0e442", "#999999"];
 let state = null, current = null /* the item shown */, boxes = [], chosen = 0, picked = -1, scale = 1, image = null, drag = null, busy = false;
 
+// A server that has ended must not look like one that stores.
+class Away extends Error {}
+function away(is) {
+  document.body.classList.toggle("away", is);
+  if (is) $("message").textContent = "The server does not answer: what you press is not stored until it runs again.";
+}
+
 async function call(path, body) {
-  const reply = await fetch(path, body === undefined ? {} : { method: "POST", body: JSON.stringify(body) });
+  let reply;
+  try { reply = await fetch(path, body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }); }
+  catch { away(true); throw new Away(); }
+  away(false);
   const value = await reply.json();
   if (!reply.ok) { $("message").textContent = value.error; throw new Error(value.error); }
   return value;
@@ -27,8 +37,12 @@ function keyOf(i) {
   return i < 9 ? String(i + 1) : i === 9 ? "0" : "";
 }
 
+let drawn = "";
 function drawClasses() {
   const guess = current && current.suggestion && state.kind !== "boxes" ? current.suggestion.value : -1;
+  const now = JSON.stringify([state.classes, state.counts, guess, chosen]);
+  if (now === drawn) return;  // a button that has the focus keeps it
+  drawn = now;
   $("classes").replaceChildren(...state.classes.map((name, i) => {
     const button = document.createElement("button");
     const parts = [["kbd", "", keyOf(i)], ["span", "name", name], ["span", "many", String(state.counts[i])]];
@@ -44,6 +58,7 @@ async function next() { await show(await call("/api/next")); }
 
 async function show(item) {
   current = item;
+  $("wait").hidden = true;
   const none = current.item === null;
   $("empty").hidden = !none;
   for (const id of ["picture", "text", "table"]) $(id).hidden = true;
@@ -135,6 +150,7 @@ $("learn").onclick = learn;
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || !state) return;
   const key = event.key.toLowerCase();
+  if (key === "enter" && event.target.tagName === "BUTTON") return;  // it is the button that is meant
   if (/^[0-9]$/.test(key)) { const i = state.classes.findIndex((_, n) => keyOf(n) === key); if (i >= 0) choose(i); }
   else if (key === "enter") {
     event.preventDefault();
@@ -147,9 +163,17 @@ document.addEventListener("keydown", (event) => {
   else if (key === "delete" && picked >= 0) { boxes.splice(picked, 1); picked = -1; paint(); }
 });
 
+addEventListener("unhandledrejection", (event) => { if (event.reason instanceof Away) event.preventDefault(); });  // it has been said
+
 setInterval(async () => {
   const was = state && state.learning;
   await refresh();
-  if (was && !state.learning && current) await next();
+  if (!current && !busy) await begin();
+  else if (was && !state.learning && current) await next();
 }, 1500);
-refresh().then(next);
+
+async function begin() {
+  busy = true;  // the first choice among many items takes a while
+  try { await refresh(); await next(); } finally { busy = false; }
+}
+begin();
