@@ -154,3 +154,77 @@ def test_gradients_of_cells_are_summed_over_broadcast_dimensions():
     of_x, of_y = ms.grad(Cell(), (0, 1))(Tensor(X), Tensor(Y))
     close(of_x, np.full(3, 4.0))
     close(of_y, np.full((2, 3), 3.0))
+
+
+class Scale(nn.Cell):
+    """A product whose gradient is said to be 10 and 100, so that it differs from the derived one."""
+
+    def __init__(self, take, give, pack):
+        super().__init__()
+        self.take, self.give, self.pack = take, give, pack
+
+    def construct(self, pair):
+        x, y = self.take(pair)
+        return self.give(x * y)
+
+    def bprop(self, pair, out, dout):
+        return (self.pack(self.take_result(dout) * 10, self.take_result(dout) * 100),)
+
+    def take_result(self, result):
+        while isinstance(result, (tuple, list, dict)):
+            result = result["only"] if isinstance(result, dict) else result[0]
+        return result
+
+
+STRUCTURES = {
+    "tuple": (lambda x, y: (x, y), lambda p: p),
+    "list": (lambda x, y: [x, y], lambda p: p),
+    "dict": (lambda x, y: {"a": x, "b": y}, lambda p: (p["a"], p["b"])),
+    "nested": (lambda x, y: ([x], {"b": (y, 3)}), lambda p: (p[0][0], p[1]["b"][0])),
+}
+RESULTS = {"tensor": lambda z: z, "list": lambda z: [z], "nested": lambda z: (({"only": z},), 1)}
+
+
+@pytest.mark.parametrize("result", RESULTS)
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_rules_of_cells_count_for_tensors_within_structures(structure, result):
+    pack, take = STRUCTURES[structure]
+    inner = Scale(take, RESULTS[result], pack)
+
+    class Outer(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.inner = inner
+
+        def construct(self, x, y):
+            return self.inner.take_result(self.inner(pack(x * 1, y * 1))) * 2
+
+    gx, gy = ms.grad(Outer(), (0, 1))(Tensor([1.0, 2.0]), Tensor([3.0, 4.0]))
+    np.testing.assert_array_equal(gx.asnumpy(), [20, 20])
+    np.testing.assert_array_equal(gy.asnumpy(), [200, 200])
+
+
+@pytest.mark.parametrize(
+    "call", [lambda c, x, y: c(x, y=y), lambda c, x, y: c(y=y, x=x), lambda c, x, y: c(x, scale=1, y=y)]
+)
+def test_rules_of_cells_take_arguments_given_by_name_in_order(call):
+
+    class Product(nn.Cell):
+        def construct(self, x, y=None, scale=1):
+            return x * y * scale
+
+        def bprop(self, x, y, *rest):
+            return (rest[-1] * 10, rest[-1] * 100, 0)[: len(rest)]
+
+    product = Product()
+    gx, gy = ms.grad(lambda x, y: call(product, x, y), (0, 1))(Tensor([1.0, 2.0]), Tensor([3.0, 4.0]))
+    np.testing.assert_array_equal(gx.asnumpy(), [10, 10])
+    np.testing.assert_array_equal(gy.asnumpy(), [100, 100])
+
+
+def test_a_rule_must_give_as_many_parts_as_its_input_has():
+    cell = Scale(lambda p: p, lambda z: z, lambda a, b: (a,))
+    with pytest.raises(
+        TypeError, match="wrong gradient of input 0: a tuple of 2 parts is needed, but got a tuple of 1"
+    ):
+        ms.grad(lambda x: cell((x, x * 2)))(Tensor([1.0]))

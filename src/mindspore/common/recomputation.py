@@ -17,7 +17,7 @@ from mindspore.common.random import get_rng_state, set_rng_state
 from mindspore.compiler import parse
 from mindspore.prims import checks
 from mindspore.prims.active import ACTIVE
-from mindspore.prims.structure import parts_of, with_parts
+from mindspore.prims.structure import leaves, rebuilt
 from mindspore.runtime import tape as tapes
 
 
@@ -36,7 +36,9 @@ class RecomputeOptions(NamedTuple):
         if self.context_fn is None:
             return self
         if not callable(self.context_fn):
-            raise TypeError(f"For 'recompute', 'context_fn' must be a function, but got {checks.describe(self.context_fn)}.")
+            raise TypeError(
+                f"For 'recompute', 'context_fn' must be a function, but got {checks.describe(self.context_fn)}."
+            )
         if self.use_reentrant and not self.output_recompute:
             raise ValueError("For 'recompute', 'context_fn' is only supported with use_reentrant=False.")
         return self
@@ -47,7 +49,9 @@ class RecomputeOptions(NamedTuple):
             return contextlib.nullcontext(), contextlib.nullcontext()
         made = self.context_fn()
         if not isinstance(made, tuple) or len(made) != 2:
-            raise TypeError(f"For 'recompute', 'context_fn' must return a tuple of two context managers, but returned {made!r}.")
+            raise TypeError(
+                f"For 'recompute', 'context_fn' must return a tuple of two context managers, but returned {made!r}."
+            )
         return made
 
 
@@ -85,11 +89,11 @@ def run(block: Any, args: tuple, kwargs: dict, options: RecomputeOptions) -> Any
         tape = tapes.Tape()
         inputs = [tape.watch(tapes.snapshot(key, data)) for key, (_, data) in reads.values.items()]
         with _as_before(reads, random_state), tapes.recording(tape), again:
-            results = _leaves(block(*args, **kwargs))
+            results = leaves(block(*args, **kwargs))
         return tuple(tape.gradients(results, list(douts), inputs))
 
-    found = tapes.Call.that_read(reads).finish(bprop, "recompute", tuple(_leaves(out)))
-    return _rebuilt(out, iter(found))
+    found = tapes.Call.that_read(reads).finish(bprop, "recompute", tuple(leaves(out)))
+    return rebuilt(out, iter(found))
 
 
 @contextlib.contextmanager
@@ -98,7 +102,9 @@ def _as_before(reads: tapes.Reads, random_state: Any) -> Iterator[None]:
     objects = {id(o): (o, getattr(o, "_value", 0), o._data) for o, _ in reads.values.values()}
     state = [(p, p._data) for p in reads.parameters]  # running statistics must not move twice
     current = get_rng_state()
-    for key, (o, data) in reversed(reads.values.items()):  # an object that stood for several values begins with the first
+    for key, (o, data) in reversed(
+        reads.values.items()
+    ):  # an object that stood for several values begins with the first
         o._data, o._value = data, key
     set_rng_state(random_state)
     try:
@@ -120,16 +126,6 @@ def _marked() -> Iterator[None]:
         yield
     finally:
         ACTIVE.recomputing = saved
-
-
-def _leaves(value: Any) -> list[Any]:
-    parts = parts_of(value)
-    return [value] if parts is None else [leaf for part in parts for leaf in _leaves(part)]
-
-
-def _rebuilt(value: Any, leaves: Iterator[Any]) -> Any:
-    parts = parts_of(value)
-    return next(leaves) if parts is None else with_parts(value, [_rebuilt(part, leaves) for part in parts])
 
 
 __all__ = ["recompute"]

@@ -27,9 +27,9 @@ from mindspore.nn.cell_state import Registry, StateMixin, _Buffer
 from mindspore.prims import checks, explain
 from mindspore.prims import values as prim_values
 from mindspore.prims.active import ACTIVE
-from mindspore.prims.checks import UnfitError
 from mindspore.prims.elementwise import Cast
-from mindspore.prims.hooks import reduce_gradient
+from mindspore.prims.hooks import gradients_of_inputs, in_order
+from mindspore.prims.structure import leaves, rebuilt
 from mindspore.runtime import tape as tapes
 
 __ms_treatment__ = "called"  # by the compiler: see compiler/parse/source.py
@@ -138,7 +138,9 @@ class Cell(HookMixin, StateMixin):
             self._forget(name, keep="_buffers")
             self.register_buffer(name, value, value.persistent)
         elif isinstance(value, (list, tuple)) and value and all(isinstance(item, Parameter) for item in value):
-            others = [item for key, kept in store.items() if key != name and isinstance(kept, (list, tuple)) for item in kept]
+            others = [
+                item for key, kept in store.items() if key != name and isinstance(kept, (list, tuple)) for item in kept
+            ]
             require_own_names("The cell", [item for item in (*others, *value) if isinstance(item, Parameter)])
             object.__setattr__(self, name, value)
         elif "_params" in store and name in store["_params"]:
@@ -292,18 +294,24 @@ class Cell(HookMixin, StateMixin):
 
     def _run_custom_gradient(self, construct: Callable, args: tuple, kwargs: dict) -> Any:
         """Eager: run without recording, then note `bprop` as the gradient of the whole call."""
-        call = tapes.Call(args)
+        args, kwargs = in_order(self.construct, args, kwargs)
+        given = tuple(leaves(args))
+        taken = rebuilt(args, iter(given))  # the rule is about what the lists held when the call began and ended
+        call = tapes.Call(given)
         with tapes.paused():
             out = construct(*args, **kwargs)
+        results = tuple(leaves(out))
+        made = rebuilt(out, iter(results))
 
         def bprop(*values: Any) -> tuple:
-            *inputs, result, dout = values
+            *flat, result, dout = values
+            inputs = rebuilt(taken, iter(flat))
             with tapes.paused() if not ACTIVE.tapes else _nothing():
-                grads = self.bprop(*inputs, result, dout)
-            grads = grads if isinstance(grads, tuple) else (grads,)
-            return check_bprop_result(self, inputs, grads)
+                grads = self.bprop(*inputs, rebuilt(made, iter(result)), rebuilt(made, iter(dout)))
+            return gradients_of_inputs(type(self).__name__, inputs, grads if isinstance(grads, tuple) else (grads,))
 
-        return call.finish(bprop, type(self).__name__, out)
+        noted = call.finish(bprop, type(self).__name__, results)
+        return out if all(a is b for a, b in zip(noted, results)) else rebuilt(made, iter(noted))
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Compile the graph for these arguments without running it.
@@ -324,7 +332,9 @@ class Cell(HookMixin, StateMixin):
         """
         if self._dynamic_inputs:
             declared_inputs.check(self._dynamic_inputs, self.construct, args, kwargs)
-        if context.cuts_graphs():  # libraries that look at layouts watch the executor, through which official calls compile
+        if (
+            context.cuts_graphs()
+        ):  # libraries that look at layouts watch the executor, through which official calls compile
             _cell_graph_executor.compile(self, *args, **kwargs)
         return self._compiled_function()(*args, **kwargs)
 
@@ -370,7 +380,9 @@ class Cell(HookMixin, StateMixin):
         if not isinstance(child_name, str):
             raise TypeError(f"For 'insert_child_to_cell', 'child_name' must be a string, but got {child_name!r}.")
         if not child_name or "." in child_name:
-            raise KeyError(f"For 'insert_child_to_cell', 'child_name' must be a name without '.', but got {child_name!r}.")
+            raise KeyError(
+                f"For 'insert_child_to_cell', 'child_name' must be a name without '.', but got {child_name!r}."
+            )
         if child_name in self.__dict__ or child_name in self._params:
             raise KeyError(f"For 'insert_child_to_cell', the cell already has an attribute '{child_name}'.")
         if not isinstance(child_cell, Cell) and child_cell is not None:
@@ -777,7 +789,9 @@ class Cell(HookMixin, StateMixin):
             >>> net(Tensor([[-1.0, 2.0]])).tolist()
             [[0.0, 2.0]]
         """
-        self.__dict__["_dynamic_inputs"] = declared_inputs.declared(self.construct, inputs, kwargs, context.graph_mode())
+        self.__dict__["_dynamic_inputs"] = declared_inputs.declared(
+            self.construct, inputs, kwargs, context.graph_mode()
+        )
 
     def get_inputs(self) -> Any:
         """The inputs set by `set_inputs`.
@@ -1105,20 +1119,6 @@ class Cell(HookMixin, StateMixin):
 class _nothing:
     def __enter__(self) -> None: ...
     def __exit__(self, *exc: Any) -> None: ...
-
-
-def check_bprop_result(cell: Cell, inputs: list, grads: tuple) -> tuple:
-    """A custom gradient must give one value per input."""
-    if len(grads) < len(inputs):
-        raise UnfitError(
-            f"'bprop' of {type(cell).__name__} must return one gradient per input ({len(inputs)}), "
-            f"but returned {len(grads)}."
-        )
-    name = type(cell).__name__
-    return tuple(
-        reduce_gradient(name, i, x, g) if isinstance(g, Tensor) and isinstance(x, Tensor) else None
-        for i, (x, g) in enumerate(zip(inputs, grads))
-    )
 
 
 def cast_floats(value: Any, dtype: Any) -> Any:

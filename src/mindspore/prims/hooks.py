@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ from mindspore.ir import AbstractTuple
 from mindspore.prims import checks
 from mindspore.prims.broadcasting import sum_to_shape
 from mindspore.prims.primitive import Primitive
+from mindspore.prims.structure import leaves, leaves_in_places_of
 from mindspore.prims.values import TensorBase
 
 if TYPE_CHECKING:
@@ -26,7 +28,9 @@ def replaced(grad: Any, result: Any) -> Any:
     if not isinstance(result, TensorBase):
         raise HookResultError(f"A hook must return a Tensor or None, but returned {checks.describe(result)}.")
     if result.shape != grad.shape:
-        raise checks.UnfitError(f"A hook must keep the shape of the gradient, {grad.shape}, but returned one of {result.shape}.")
+        raise checks.UnfitError(
+            f"A hook must keep the shape of the gradient, {grad.shape}, but returned one of {result.shape}."
+        )
     return result
 
 
@@ -36,7 +40,9 @@ def all_replaced(grads: tuple, result: Any) -> tuple:
         return grads
     results = result if isinstance(result, tuple) else (result,)
     if len(results) != len(grads):
-        raise HookResultError(f"A backward hook must return a gradient for each of {len(grads)} tensors, but returned {len(results)}.")
+        raise HookResultError(
+            f"A backward hook must return a gradient for each of {len(grads)} tensors, but returned {len(results)}."
+        )
     return tuple(replaced(grad, new) for grad, new in zip(grads, results))
 
 
@@ -110,6 +116,37 @@ class CustomGradient(Primitive):
         *operands, out, dout = args
         grads = self.rule(operands[self.outputs :], out, dout)
         return (*(None for _ in range(self.outputs)), *grads)
+
+
+def gradients_of_inputs(name: str, inputs: tuple, grads: tuple) -> tuple:
+    """What a custom gradient gave for each tensor among its inputs, also those within tuples, lists and dicts."""
+    if len(grads) < len(inputs):
+        raise checks.UnfitError(
+            f"'bprop' of {name} must return one gradient per input ({len(inputs)}), but returned {len(grads)}."
+        )
+    found: list[Any] = []
+    for place, (value, grad) in enumerate(zip(inputs, grads)):
+        try:
+            given = leaves_in_places_of(value, grad)
+        except TypeError as error:
+            raise TypeError(f"'bprop' of {name} gives a wrong gradient of input {place}: {error}") from None
+        found += [
+            reduce_gradient(name, place, leaf, g)
+            if isinstance(g, TensorBase) and isinstance(leaf, TensorBase)
+            else None
+            for leaf, g in zip(leaves(value), given)
+        ]
+    return tuple(found)
+
+
+def in_order(function: Callable, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    """Arguments given by name in the places they have: a gradient rule takes the inputs in order."""
+    if not kwargs:
+        return args, kwargs
+    bound = inspect.signature(function).bind(*args, **kwargs)
+    if set(bound.kwargs) & set(kwargs):  # an argument before them was left out
+        bound.apply_defaults()
+    return bound.args, bound.kwargs
 
 
 def reduce_gradient(name: str, place: int, value: TensorBase, grad: TensorBase) -> Any:

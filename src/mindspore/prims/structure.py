@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 _SIMPLE = (bool, int, float, complex, str, bytes, type(None), type)
@@ -57,3 +58,31 @@ def same_kind(a: Any, b: Any) -> bool:
     if isinstance(a, (tuple, list)):
         return len(a) == len(b)
     return getattr(a, "shape", None) == getattr(b, "shape", None)
+
+
+def leaves(value: Any) -> list[Any]:
+    """What a structure is made of in the end, in order; a value that is no structure is its own leaf."""
+    parts = parts_of(value)
+    return [value] if parts is None else [leaf for part in parts for leaf in leaves(part)]
+
+
+def rebuilt(value: Any, new_leaves: Iterator[Any]) -> Any:
+    """A structure like `value` of other leaves."""
+    parts = parts_of(value)
+    return next(new_leaves) if parts is None else with_parts(value, [rebuilt(part, new_leaves) for part in parts])
+
+
+def leaves_in_places_of(like: Any, value: Any) -> list[Any]:
+    """The leaves of `value` where `like` has its own; None or a number in the place of a structure stands for no leaves."""
+    parts = parts_of(like)
+    if parts is None:
+        return [value]
+    given = parts_of(value)
+    if isinstance(like, dict) and isinstance(value, dict) and set(like) == set(value):
+        given = [value[key] for key in like]
+    if given is None and isinstance(value, _SIMPLE):
+        given = [None] * len(parts)
+    if given is None or len(given) != len(parts):
+        got = f"{type(value).__name__}" if given is None else f"{type(value).__name__} of {len(given)}"
+        raise TypeError(f"a {type(like).__name__} of {len(parts)} parts is needed, but got a {got}.")
+    return [leaf for part, own in zip(parts, given) for leaf in leaves_in_places_of(part, own)]

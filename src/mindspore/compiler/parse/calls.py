@@ -29,12 +29,11 @@ from mindspore.compiler.parse.source import is_generator, is_library, source_of
 from mindspore.ir import AbstractTuple, FuncGraph, ValueNode
 from mindspore.prims import explain, values
 from mindspore.prims.active import ACTIVE
-from mindspore.prims.checks import UnfitError
 from mindspore.prims.control import Call
-from mindspore.prims.hooks import CustomGradient, reduce_gradient
+from mindspore.prims.hooks import CustomGradient, gradients_of_inputs, in_order
 from mindspore.prims.mesh import constrained
 from mindspore.prims.primitive import Primitive, PrimitiveWithInfer
-from mindspore.prims.structure import parts_of, with_parts
+from mindspore.prims.structure import leaves, parts_of, rebuilt, with_parts
 from mindspore.prims.values import SizeUnknownError, SymbolicScalarBase, TensorBase
 
 if TYPE_CHECKING:
@@ -311,6 +310,7 @@ class CallRules(Rules):
             custom = getattr(type(cell), "bprop", None)
             construct = self._construct_of(cell)
             if custom is not None:
+                args, kwargs = in_order(cell.construct, args, kwargs)
                 return cell.run_around(
                     lambda *a, **k: self.call_with_bprop(construct, custom, cell, a, k), args, kwargs
                 )
@@ -327,7 +327,9 @@ class CallRules(Rules):
 
     def call_with_bprop(self, construct: Callable, bprop: Callable, owner: Any, args: tuple, kwargs: dict) -> Any:
         """Interpret a call whose gradient is given by `bprop(owner, *args, out, dout)` instead of derived."""
-        places = [i for i, a in enumerate(args) if self.is_variable(a)]
+        given = leaves(args)
+        places = [i for i, leaf in enumerate(given) if self.is_variable(leaf)]
+        taken = rebuilt(args, iter(given))  # what the function does to its lists is no matter of the rule
         builder = ACTIVE.builder
         result = construct(*args, **kwargs)
         template, nodes = _flatten(result, builder)
@@ -335,26 +337,19 @@ class CallRules(Rules):
             return result
 
         def rule(inputs: list, out: tuple, dout: tuple) -> list:
-            full = list(args)
-            for i, value in zip(places, inputs):
-                full[i] = value
+            known = dict(zip(places, inputs))
+            full = rebuilt(taken, iter([known.get(i, leaf) for i, leaf in enumerate(given)]))
             _check_bprop(bprop, len(full))
             grads = self.call(
                 bprop, (owner, *full, _unflatten(template, list(out)), _unflatten(template, list(dout))), {}
             )
             if not isinstance(grads, tuple):
                 raise TypeError(f"For bprop function, output should be a tuple, but got {type(grads).__name__}.")
-            if len(grads) < len(full):
-                raise UnfitError(
-                    f"'bprop' of {type(owner).__name__} must return one gradient per input ({len(full)}), but returned {len(grads)}."
-                )
-            name = getattr(owner, "__name__", type(owner).__name__)
-            return [
-                reduce_gradient(name, i, full[i], grads[i]) if isinstance(grads[i], TensorBase) else None for i in places
-            ]
+            found = gradients_of_inputs(getattr(owner, "__name__", type(owner).__name__), full, grads)
+            return [found[i] for i in places]
 
         outputs = [values.from_node(n) for n in nodes]
-        chosen = CustomGradient(rule, len(nodes))(*outputs, *(args[i] for i in places))
+        chosen = CustomGradient(rule, len(nodes))(*outputs, *(given[i] for i in places))
         return _unflatten(template, list(chosen))
 
 
