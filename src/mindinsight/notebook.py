@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-_PAGES = ("runs", "scalars", "distributions", "images", "tensors", "graph", "dataset", "landscape", "lineage", "tuner", "profiler",
-          "explainer", "debugger")  # fmt: skip
+_PAGES = ("runs", "scalars", "distributions", "images", "tensors", "media", "graph", "dataset", "landscape", "lineage", "tuner",
+          "profiler", "explainer", "debugger")  # fmt: skip
 _servers: dict[Path, Board] = {}
 
 

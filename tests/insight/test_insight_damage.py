@@ -5,6 +5,7 @@ import random
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,7 +22,7 @@ from starlette.testclient import TestClient
 from mindinsight.index.worker import catch_up
 from mindinsight.server.app import create_app, reply
 from mindinsight.server.calls import API, routes
-from mindinsight.server.workspace import Settings
+from mindinsight.server.workspace import Settings, Workspace
 
 _TAGS = ("loss", "pic", "w", "t", "plane", "words", "beep", "pr")
 _ROUNDS = 5
@@ -96,3 +97,14 @@ def test_every_route_answers_over_damaged_files(sound, tmp_path, seed):
         elif reply.status_code >= 400:
             assert reply.json()["error_msg"], path
     assert not wrong, wrong[:3]
+
+
+def test_a_full_disk_under_the_index_is_told(tmp_path, monkeypatch):
+    build(tmp_path / "runs")
+    workspace = Workspace(Settings(tmp_path / "runs", tmp_path / "work"))
+    workspace.folder.compare()
+    assert workspace.trouble() == ""
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: SimpleNamespace(free=1000))
+    assert "disk of the index is full" in workspace.trouble() and str(tmp_path / "work") in workspace.trouble()
+    catch_up(workspace.folder, backwards=False)
+    assert workspace.trouble() == ""  # there is nothing more to read

@@ -255,3 +255,31 @@ def test_keys(page, site):
     page.keyboard.press("Escape")
     page.keyboard.press("1")
     page.wait_for_function("() => location.hash.startsWith('#/runs')")
+
+
+def test_wrong_addresses_and_patterns_say_so(page, site):
+    page.goto(f"{site}/#/scalars?tag=(((")
+    settle(page)
+    assert "is no regular expression" in page.locator("#tag-filter.wrong").get_attribute("title")
+    page.locator("#tag-filter").fill("loss")
+    page.wait_for_function("() => !document.querySelector('#tag-filter.wrong')")
+    page.goto(f"{site}/#/nonsense")
+    page.wait_for_function("() => document.querySelector('main').textContent.includes('There is no page')")
+
+
+def test_a_run_with_nothing_to_show_names_one_that_has_something(page, site):
+    page.goto(f"{site}/#/images?run=./board")
+    page.locator(".none button.link", has_text="one").first.click()
+    page.wait_for_selector(".picture img")
+    assert "run=./one" in page.url.replace("%2F", "/")
+
+
+def test_a_record_that_is_never_finished_is_not_waited_for(page, base, tmp_path):
+    (tmp_path / "torn").mkdir()
+    whole = w.record(w.event(1.7e9, 1, w.board_scalar("loss", 1.0)))
+    (tmp_path / "torn" / "events.out.tfevents.1.host").write_bytes(whole + whole[:-5])
+    with serving(tmp_path, tmp_path / "work") as address:
+        page.goto(f"{address}/#/scalars")
+        page.wait_for_function("() => document.querySelector('.live').title.includes('no whole records yet')")
+        assert page.inner_text(".live") == "live"
+        page.goto("about:blank")

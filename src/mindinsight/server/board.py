@@ -42,7 +42,7 @@ def state(call: Call) -> Any:
     return {
         "folder": str(call.workspace.folder.base), "version": __version__, "read": read, "size": size, "damaged": damaged,
         "revision": store.revision(), "kinds": found, "debugger": call.workspace.settings.enable_debugger,
-        "debugger_port": call.workspace.settings.debugger_port,
+        "debugger_port": call.workspace.settings.debugger_port, "trouble": call.workspace.trouble(),
     }  # fmt: skip
 
 

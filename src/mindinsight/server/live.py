@@ -21,22 +21,23 @@ _INTERVAL = 0.5
 _SILENCE = 15.0
 
 
-def _look(workspace: Workspace, since: int) -> dict[str, Any] | None:
-    revision = workspace.store.revision()
-    if revision == since:
+def _look(workspace: Workspace, since: int, trouble: str) -> dict[str, Any] | None:
+    """What has changed; None if nothing has."""
+    revision, now = workspace.store.revision(), workspace.trouble()
+    if revision == since and now == trouble:
         return None
     read, size, damaged = workspace.store.progress()
     runs = workspace.store.changed(since)
-    return {"revision": revision, "runs": runs, "read": read, "size": size, "damaged": damaged}
+    return {"revision": revision, "runs": runs, "read": read, "size": size, "damaged": damaged, "trouble": now}
 
 
 async def _changes(workspace: Workspace, since: int, request: Request) -> AsyncIterator[bytes]:
-    silence = 0.0
+    silence, trouble = 0.0, ""
     yield b"retry: 2000\n\n"
     while not await request.is_disconnected():
-        change = await run_in_threadpool(_look, workspace, since)
+        change = await run_in_threadpool(_look, workspace, since, trouble)
         if change is not None:
-            since, silence = change["revision"], 0.0
+            since, silence, trouble = change["revision"], 0.0, change["trouble"]
             yield b"id: %d\ndata: %s\n\n" % (since, orjson.dumps(change))
         elif silence >= _SILENCE:
             silence = 0.0

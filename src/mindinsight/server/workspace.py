@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -17,6 +18,8 @@ from mindinsight.index.store import Run, Store, Thing
 from mindinsight.server import errors
 
 _BACKLOG = 32 << 20
+#: bytes that must be free where the index is, for anything more to be written there
+_ROOM = 256 << 10
 _FIRST = 3  # runs that a page which would be empty has read before their turn
 LONGEST_VALUE = 512 << 20
 
@@ -66,6 +69,14 @@ class Workspace:
         read, size, _ = self.store.progress()
         if (os.cpu_count() or 1) > 1 and (size == 0 or size - read > _BACKLOG):
             self._spawn("second", interval)
+
+    def trouble(self) -> str:
+        """Why nothing more can be read; empty if all is well. The log may lie on the same full disk, so pages say it."""
+        read, size, _ = self.store.progress()
+        place = self.settings.index.parent
+        if read < size and shutil.disk_usage(place).free < _ROOM:
+            return f"The disk of the index is full ({place}): runs are read on when there is room, or choose another --workspace."
+        return ""
 
     def _spawn(self, role: str, interval: float) -> None:
         command = [sys.executable, "-m", "mindinsight.index.worker", str(self.folder.base), str(self.settings.index), role, str(interval)]

@@ -56,8 +56,9 @@ async function show() {
   navigation();
   const root = h("div", { class: "page", tabIndex: -1 });
   let page;
-  try { page = (await import(`./pages/${/^[a-z]+$/.test(name) ? name : "scalars"}.js`)).default; }
-  catch (error) { fill(main, h("div", { class: "page" }, nothing("There is no such page", error.message))); return; }
+  if (!PAGES.some(([known]) => known === name)) { fill(main, h("div", { class: "page" }, nothing(`There is no page "${name}"`, "Choose one at the left."))); return; }
+  try { page = (await import(`./pages/${name}.js`)).default; }
+  catch (error) { fill(main, h("div", { class: "page" }, nothing("This page cannot be loaded", error.message))); return; }
   if (mine !== turn) return;
   const panel = page.side === true ? runs.panel() : page.side === "one" ? runs.panel({ get: () => chosen(page.kind), set: (value) => { state.set("run", value, true); show(); } }) : null;
   fill(main, panel ? panel.node : null, root);
@@ -92,12 +93,19 @@ function chosen(kind) {
   return (found[0] || all[0] || { name: null }).name;
 }
 
-function status({ read, size, damaged }) {
-  const share = size ? Math.min(1, read / size) : 1;
+// How much has been read. What is left for a while is the end of a record that is still to be written, or never will be.
+const STILL = 4000;
+function status(now, settled = false) {
+  const { read, size, damaged } = now, share = size ? Math.min(1, read / size) : 1, reading = share < 1 && !settled;
+  clearTimeout(status.timer);
+  if (reading) status.timer = setTimeout(() => status(now, true), STILL);
   progress.style.width = 100 * share + "%";
-  bar.hidden = share >= 1;
+  bar.hidden = !reading;
   bar.title = `${bytes(read)} of ${bytes(size)} read`;
-  live.textContent = share < 1 ? `reading ${Math.floor(100 * share)} %` : damaged ? `live · ${damaged} damaged records` : "live";
+  live.title = share < 1 && !reading ? `${bytes(size - read)} at the ends of files are no whole records yet` : "";
+  live.classList.toggle("error", Boolean(now.trouble));
+  if (now.trouble) { live.title = now.trouble; live.textContent = now.trouble; return; }
+  live.textContent = reading ? `reading ${Math.floor(100 * share)} %` : damaged ? `live · ${damaged} damaged records` : "live";
 }
 
 function connected(on) {

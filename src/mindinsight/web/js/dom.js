@@ -92,6 +92,15 @@ export function regex(text) {
   try { return new RegExp(text, "i"); } catch { return undefined; }
 }
 
+// A field whose text is a regular expression; one that is none is marked, and leaves everything in sight.
+export function patternField(id, noun, value, changed) {
+  const field = h("input", { type: "search", id, placeholder: `Filter ${noun} (regex)`, "aria-label": `Filter ${noun}`, value });
+  const mark = () => { const wrong = regex(field.value) === undefined; field.classList.toggle("wrong", wrong); field.title = wrong ? `"${field.value}" is no regular expression: nothing is left out` : ""; };
+  field.addEventListener("input", later(() => { mark(); changed(field.value); }, 120));
+  mark();
+  return field;
+}
+
 export function save(name, blob) {
   const link = h("a", { href: URL.createObjectURL(blob), download: name });
   link.click();

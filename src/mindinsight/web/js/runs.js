@@ -1,7 +1,7 @@
 // The runs: which there are, which are shown, in which colours; and the list of them at the side.
 import { get as ask } from "./api.js";
 import { categorical, gradient, hue } from "./colors.js";
-import { counted, elided, fill, h, later, picker, regex, short } from "./dom.js";
+import { counted, elided, fill, h, patternField, picker, regex, short } from "./dom.js";
 import * as state from "./state.js";
 
 const HEIGHT = 28;
@@ -157,8 +157,7 @@ export function panel(single) {
       event.preventDefault();
     }
   });
-  const search = h("input", { type: "search", placeholder: "Filter runs (regex)", value: state.get("runs"), "aria-label": "Filter runs", id: "run-filter",
-    oninput: later(() => { search.classList.toggle("wrong", regex(search.value) === undefined); state.set("runs", search.value, true); list.scrollTop = 0; draw(); tell(); }, 120) });
+  const search = patternField("run-filter", "runs", state.get("runs"), (text) => { state.set("runs", text, true); list.scrollTop = 0; draw(); tell(); });
   const options = () => [["", "none"], ...columns.map((name) => [name, name])];
   const head = h("div", { class: "head" });
   const build = () => fill(head, search,

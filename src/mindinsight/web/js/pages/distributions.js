@@ -2,7 +2,7 @@
 import { get } from "../api.js";
 import { ticks } from "../chart.js";
 import { rgb, scaled } from "../colors.js";
-import { counted, elided, fill, h, ink, later, nothing, regex, segments, short, surface } from "../dom.js";
+import { counted, elided, fill, h, ink, nothing, patternField, regex, segments, short, surface } from "../dom.js";
 import * as state from "../state.js";
 
 function ridges(context, width, height, rows, mark) {
@@ -48,7 +48,7 @@ export default {
   async show(root, run) {
     if (!run) { root.append(nothing("No runs yet")); return {}; }
     const { tags } = await get("board/things", { kind: "histogram", train_id: run }), names = Object.keys(tags);
-    const grid = h("div", { class: "cards" }), filter = h("input", { type: "search", id: "tag-filter", placeholder: "Filter tags (regex)", "aria-label": "Filter tags", value: state.get("tag"), oninput: later(() => { state.set("tag", filter.value, true); layout(); }) });
+    const grid = h("div", { class: "cards" }), filter = patternField("tag-filter", "tags", state.get("tag"), (text) => { state.set("tag", text, true); layout(); });
     const choice = h("span"), cards = new Map();
     const style = () => state.get("style", "ridges");
     const choose = () => fill(choice, segments([["ridges", "Ridges"], ["map", "Map"]], style(), (v) => { state.set("style", v, true); choose(); for (const card of cards.values()) card.stage.redraw(); }, "Style"));

@@ -1,6 +1,6 @@
 // Images: one card for each tag with a slider over its steps.
 import { address, get } from "../api.js";
-import { clock, counted, elided, fill, h, later, nothing, regex, short } from "../dom.js";
+import { clock, counted, elided, fill, h, nothing, patternField, regex, short } from "../dom.js";
 import * as state from "../state.js";
 
 export default {
@@ -8,7 +8,7 @@ export default {
   async show(root, run) {
     if (!run) { root.append(nothing("No runs yet")); return {}; }
     const { tags } = await get("board/things", { kind: "image", train_id: run }), names = Object.keys(tags), grid = h("div", { class: "pictures" });
-    const filter = h("input", { type: "search", id: "tag-filter", placeholder: "Filter tags (regex)", "aria-label": "Filter tags", value: state.get("tag"), oninput: later(() => { state.set("tag", filter.value, true); layout(); }) });
+    const filter = patternField("tag-filter", "tags", state.get("tag"), (text) => { state.set("tag", text, true); layout(); });
     const smooth = h("input", { type: "checkbox", onchange: () => grid.querySelectorAll("img").forEach((img) => { img.style.imageRendering = smooth.checked ? "auto" : ""; }) });
     const bright = h("input", { type: "range", min: 0.3, max: 3, step: 0.05, value: 1, "aria-label": "Brightness", oninput: () => adjust() }), contrast = h("input", { type: "range", min: 0.3, max: 3, step: 0.05, value: 1, "aria-label": "Contrast", oninput: () => adjust() });
     const adjust = () => { grid.style.filter = ""; grid.querySelectorAll("img").forEach((img) => { img.style.filter = `brightness(${bright.value}) contrast(${contrast.value})`; }); };

@@ -2,7 +2,7 @@
 import { address, get } from "../api.js";
 import { Chart } from "../chart.js";
 import { categorical } from "../colors.js";
-import { counted, elided, fill, h, later, nothing, regex, short } from "../dom.js";
+import { counted, elided, fill, h, later, nothing, patternField, regex, short } from "../dom.js";
 import * as state from "../state.js";
 
 const KINDS = ["text", "audio", "curve"];
@@ -48,7 +48,7 @@ export default {
     }
     const { unshown } = await get("board/unshown", { train_id: run });
     const grid = h("div", { class: "cards" });
-    const filter = h("input", { type: "search", id: "tag-filter", placeholder: "Filter tags (regex)", "aria-label": "Filter tags", value: state.get("tag"), oninput: later(() => { state.set("tag", filter.value, true); layout(); }) });
+    const filter = patternField("tag-filter", "tags", state.get("tag"), (text) => { state.set("tag", text, true); layout(); });
     root.append(h("div", { class: "bar" }, h("h1", {}, "Text and sound"), filter, h("span", { class: "count" }, counted(found.length, "tag"))), grid);
     const layout = () => {
       const pattern = regex(filter.value);

@@ -1,6 +1,6 @@
 // The list of runs: everything known about each, sortable; notes and labels can be written here.
 import { post } from "../api.js";
-import { clock, elided, fill, h, later, nothing, seconds, short } from "../dom.js";
+import { clock, elided, fill, h, nothing, patternField, seconds, short } from "../dom.js";
 import * as runs from "../runs.js";
 import * as state from "../state.js";
 
@@ -10,7 +10,7 @@ export default {
   async show(root) {
     let order = state.get("by", "updated"), down = state.get("down", "1") === "1";
     const table = h("table", { class: "grid" }), count = h("span", { class: "count" }), scroll = h("div", { class: "scroll", style: "max-height:calc(100vh - 150px)" }, table);
-    const search = h("input", { type: "search", id: "tag-filter", placeholder: "Filter runs (regex)", value: state.get("runs"), "aria-label": "Filter runs", oninput: later(() => { state.set("runs", search.value, true); draw(); }) });
+    const search = patternField("tag-filter", "runs", state.get("runs"), (text) => { state.set("runs", text, true); draw(); });
     root.append(h("div", { class: "bar" }, h("h1", {}, "Runs"), search, count, h("span", { class: "spacer" }), h("button", { onclick: () => csv() }, "Table as CSV")), scroll);
     const fixed = [["name", "Run"], ["updated", "Updated"], ["seconds", "Time"], ["step", "Last step"], ["tags", "Tags"], ["labels", "Labels"], ["note", "Note"]];
     // hyper-parameters may be called like columns of ours: theirs have a mark

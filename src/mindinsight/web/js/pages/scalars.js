@@ -2,7 +2,7 @@
 import { address, get, points } from "../api.js";
 import { Chart } from "../chart.js";
 import { categorical } from "../colors.js";
-import { counted, elided, fill, h, later, nothing, regex, segments } from "../dom.js";
+import { counted, elided, fill, h, later, nothing, patternField, regex, segments } from "../dom.js";
 import * as runs from "../runs.js";
 import * as state from "../state.js";
 
@@ -163,8 +163,7 @@ export default {
     const value = h("span", { class: "mono" }, state.number("smooth", 0.6).toFixed(2));
     const slider = h("input", { type: "range", min: 0, max: 0.99, step: 0.01, value: state.number("smooth", 0.6), "aria-label": "Smoothing",
       oninput: () => { value.textContent = (+slider.value).toFixed(2); state.set("smooth", slider.value === "0.6" ? "" : slider.value, true); change({ smooth: +slider.value }); } });
-    const filter = h("input", { type: "search", id: "tag-filter", placeholder: "Filter tags (regex)", value: state.get("tag"), "aria-label": "Filter tags",
-      oninput: later(() => { filter.classList.toggle("wrong", regex(filter.value) === undefined); state.set("tag", filter.value, true); layout(); }) });
+    const filter = patternField("tag-filter", "tags", state.get("tag"), (text) => { state.set("tag", text, true); layout(); });
     const box = (name, text, act) => { const input = h("input", { type: "checkbox", checked: state.flag(name), onchange: () => { state.set(name, input.checked, true); act(input.checked); } }); return h("label", {}, input, text); };
     const axis = h("span");
     const axes = () => fill(axis, segments([["step", "Step"], ["relative", "Relative"], ["wall", "Wall"]], state.get("x", "step"), (v) => { state.set("x", v === "step" ? "" : v, true); axes(); change({ axis: v }); for (const one of cards.values()) { one.detail = null; one.show(); } }, "Horizontal axis"));
