@@ -137,6 +137,8 @@ def test_the_first_difference_of_two_runs(tmp_path):
     assert compare(str(first), str(same)) is None
     found = compare(str(first), str(other))
     assert (found.rank, found.iteration, found.name, found.number, found.largest) == (1, 2, "Default_Add-op2", 1, 0.5)
+    (add,) = (node for node in DumpAnalyzer(str(first)).select_nodes("Add-op2", ranks=1))
+    assert list(found.stack) == add.stack and add.stack and "net.py" in str(found)
     assert compare(str(first), str(other), atol=1.0) is None
 
 

@@ -269,7 +269,7 @@ def test_wrong_addresses_and_patterns_say_so(page, site):
 
 def test_a_run_with_nothing_to_show_names_one_that_has_something(page, site):
     page.goto(f"{site}/#/images?run=./board")
-    page.locator(".none button.link", has_text="one").first.click()
+    page.locator(".none").get_by_role("button", name="one", exact=True).click()
     page.wait_for_selector(".picture img")
     assert "run=./one" in page.url.replace("%2F", "/")
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mindinsight.debugger.analyzer import DumpAnalyzer
 from mindinsight.debugger.dump import DumpFile, Rank, load, ranks
 
 
@@ -21,6 +22,12 @@ class Difference(NamedTuple):
     slot: int
     largest: float  #: the largest difference of two values; infinite where shapes differ or one side is not finite
     number: int  #: how many values differ
+    stack: tuple[str, ...] = ()  #: the lines of the program that it comes from, the innermost first, where the dump has graphs
+
+    def __str__(self) -> str:
+        where = "".join(f"\n  {line}" for line in self.stack)
+        return (f"iteration {self.iteration}, rank {self.rank}: {self.io} {self.slot} of {self.name} differs in {self.number} values, by "
+                f"{self.largest:g} at most{where}")  # fmt: skip
 
 
 def compare(first: str, second: str, rtol: float = 0.0, atol: float = 0.0) -> Difference | None:
@@ -31,7 +38,17 @@ def compare(first: str, second: str, rtol: float = 0.0, atol: float = 0.0) -> Di
     """
     left, right = ({rank.number: rank for rank in ranks(Path(folder))} for folder in (first, second))
     found = (_first_of(left[number], right[number], rtol, atol) for number in sorted(left.keys() & right.keys()))
-    return min((one for one in found if one is not None), key=lambda one: (one.iteration, one.rank), default=None)
+    parted = min((one for one in found if one is not None), key=lambda one: (one.iteration, one.rank), default=None)
+    return parted and parted._replace(stack=_lines(DumpAnalyzer(first), parted))
+
+
+def _lines(run: DumpAnalyzer, parted: Difference) -> tuple[str, ...]:
+    """The source lines of the node that wrote a file."""
+    for node in run.select_nodes("", ranks=parted.rank):
+        dumped = node.file_of(parted.iteration, parted.io, parted.slot)
+        if node.root_graph_id == parted.graph and dumped is not None and dumped.name == parted.name:
+            return tuple(node.stack)
+    return ()
 
 
 def _first_of(left: Rank, right: Rank, rtol: float, atol: float) -> Difference | None:

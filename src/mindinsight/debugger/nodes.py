@@ -68,20 +68,20 @@ class Node:
 
     def file(self, iteration: int, slot: int) -> DumpFile | None:
         """The file of a tensor: that of its own output, or of an input that a reader dumped."""
-        own = self._dumped(iteration, "output", slot)
+        own = self.file_of(iteration, "output", slot)
         if own is not None:
             return own
         for reader in self.downstream:
             place = 0
             for node in reader.input_nodes:
-                found = reader._dumped(iteration, "input", place + slot) if node is self else None
+                found = reader.file_of(iteration, "input", place + slot) if node is self else None
                 if found is not None:
                     return found
                 place += node.outputs
         return None
 
-    def _dumped(self, iteration: int, io: str, slot: int) -> DumpFile | None:
-        """A file of this node; file names hold the whole name with underscores, or its end."""
+    def file_of(self, iteration: int, io: str, slot: int) -> DumpFile | None:
+        """The file of an output or input that this node wrote; file names hold the whole name with underscores, or its end."""
         whole, last = self._name.replace("/", "_"), self._name.rpartition("/")[2]
         ends = (whole[at + 1 :] for at, letter in enumerate(whole) if letter == "_")
         named = self._rank.named(self._root, iteration)
