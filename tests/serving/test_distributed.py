@@ -1,4 +1,5 @@
-"""A network cut by strategies over two agents: right answers, also when an agent is killed; official ends of server and agents."""
+"""A network cut over two agents, by strategies or into stages: right answers, also when an agent is killed; official ends of server and
+agents."""
 
 import hmac
 import json
@@ -18,13 +19,14 @@ import pytest
 
 import mindspore as ms
 from mindspore import nn, ops
+from mindspore_serving import server
 from mindspore_serving.client import Client
 from mindspore_serving.engine import introduction
 from mindspore_serving.server import distributed
 
 CONFIGURATION = """
 from mindspore_serving.server import distributed, register
-model = distributed.declare_servable(rank_size=2, stage_size=1, with_batch_dim=False)
+model = distributed.declare_servable(rank_size=2, stage_size=STAGES, with_batch_dim=False)
 @register.register_method(output_names=["y"])
 def predict(x):
     return register.add_stage(model, x, outputs_count=1)
@@ -56,21 +58,46 @@ class Net(nn.Cell):
         return self.neg(self.matmul(x, self.weight))
 
 
-def export(folder):
+class Half(nn.Cell):
+    def __init__(self, stage, operation):
+        super().__init__()
+        self.pipeline_stage = stage
+        self.operation = operation
+
+    def construct(self, x):
+        return self.operation(x)
+
+
+class Staged(Net):
+    """The same function, a part of it on each agent."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = Half(0, lambda x: ops.matmul(x, self.weight)), Half(1, ops.neg)
+
+    def construct(self, x):
+        return self.second(self.first(x))
+
+
+def export(folder, stages):
     for rank in range(2):
-        ms.set_auto_parallel_context(parallel_mode="semi_auto_parallel", device_num=2, global_rank=rank, full_batch=True)
-        ms.export(Net(), ms.Tensor(np.ones((8, 96), np.float32)), file_name=f"{folder}/rank{rank}", file_format="MINDIR")
+        ms.set_auto_parallel_context(
+            parallel_mode="semi_auto_parallel", device_num=2, global_rank=rank, full_batch=True, pipeline_stages=stages
+        )
+        net, x = Staged() if stages > 1 else Net(), ms.Tensor(np.ones((8, 96), np.float32))
+        ms.export(net, x, file_name=f"{folder}/rank{rank}", file_format="MINDIR")
 
 
 @pytest.fixture
-def group(tmp_path, free_port):
-    """start(restarts) → (server process, process that starts the agents, gRPC address)."""
+def group(tmp_path, free_port, request):
+    """start(restarts) → (server process, process that starts the agents, gRPC address). Its parameter: stages."""
+    stages = getattr(request, "param", 1)
     (tmp_path / "net").mkdir()
-    (tmp_path / "net" / "servable_config.py").write_text(textwrap.dedent(CONFIGURATION))
+    (tmp_path / "net" / "servable_config.py").write_text(textwrap.dedent(CONFIGURATION.replace("STAGES", str(stages))))
     devices = [{"device_id": str(n), "device_ip": "192.1.27.6", "rank_id": str(n)} for n in range(2)]
     table = {"version": "1.0", "server_count": "1", "server_list": [{"server_id": "127.0.0.1", "device": devices}]}
     (tmp_path / "table.json").write_text(json.dumps(table))
-    worker = multiprocessing.get_context("spawn").Process(target=export, args=(str(tmp_path),))
+    worker = multiprocessing.get_context("spawn").Process(target=export, args=(str(tmp_path), stages))
     worker.start()
     worker.join(100)
     assert worker.exitcode == 0
@@ -123,6 +150,7 @@ def check(client, seed):
     np.testing.assert_allclose(answer[0]["y"], -(x @ weight), rtol=1e-5)
 
 
+@pytest.mark.parametrize("group", (1, 2), indirect=True)
 def test_a_cut_model_survives_its_agents(group):
     server, agents, grpc = group(restarts=1)
     client = Client(grpc, "net", "predict")
@@ -219,10 +247,16 @@ def test_a_cut_input_cannot_be_exported(tmp_path):
 )
 def test_wrong_arguments(change, words, tmp_path):
     (tmp_path / "net").mkdir()
-    (tmp_path / "net" / "servable_config.py").write_text(CONFIGURATION)
+    (tmp_path / "net" / "servable_config.py").write_text(CONFIGURATION.replace("STAGES", "1"))
     given = {"servable_directory": str(tmp_path), "servable_name": "net", "rank_table_json_file": "table.json", **change}
     with pytest.raises(RuntimeError, match=words):
         distributed.start_servable(**given)
+
+
+def test_stages_share_the_ranks(servables):
+    directory = servables("net", CONFIGURATION.replace("STAGES", "3"))
+    with pytest.raises(RuntimeError, match="'rank_size' 2 should be a multiple of parameter 'stage_size' 3"):
+        server.start_servables(server.ServableStartConfig(directory, "net"))
 
 
 def test_agents_need_their_files(tmp_path):

@@ -40,7 +40,7 @@ def _operator(prim: Primitive, reflected: bool = False) -> Callable[[Any, Any], 
 class PlainTensor(TensorBase):
     """An array, or a node of the graph being built."""
 
-    __slots__ = ()
+    __slots__ = ("_ms_keep",)  # of the value that orders effects (`debug.io_token`)
     __array_ufunc__ = None  # NumPy leaves operators to this class
 
     def __init__(self, data: Any, dtype: DType | None = None):

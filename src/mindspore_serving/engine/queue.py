@@ -3,8 +3,8 @@
 Batches make themselves: while a worker is busy requests collect, and it takes all of one method at once, up to what the
 method's model takes; workers that are free share what waits, as far as their models' batches stay full. Before a free worker gets
 a few requests the loop turns some times, and again when more have come: where the loop has nothing else to do that takes microseconds,
-and where it has, what comes meanwhile goes along, which spares messages. `delay` lets a request wait longer. A request that was in a batch whose worker died comes
-back to the head and goes out alone, so that one that kills workers takes no other with it.
+and where it has, what comes meanwhile goes along, which spares messages. `delay` lets a request wait longer. A request that was in a
+batch whose worker died comes back to the head and goes out alone, so that one that kills workers takes no other with it.
 """
 
 from __future__ import annotations

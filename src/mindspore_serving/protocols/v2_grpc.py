@@ -279,20 +279,25 @@ def _stream(work: Work, reply: Any) -> Any:
             return reply(error_message=error.message, infer_response={"id": request.id})
 
     async def answer(requests: AsyncIterator[Any], context: Any) -> AsyncIterator[Any]:
-        tasks: asyncio.Queue[asyncio.Task[Any] | None] = asyncio.Queue(_UNDER_WAY)
+        tasks: asyncio.Queue[asyncio.Task[Any] | None] = asyncio.Queue()
+        room = asyncio.Semaphore(_UNDER_WAY)
 
         async def read() -> None:
             async for request in requests:
-                await tasks.put(asyncio.create_task(one(request, context)))
-            await tasks.put(None)
+                await room.acquire()
+                tasks.put_nowait(asyncio.create_task(one(request, context)))
 
         reading = asyncio.create_task(read())
+        reading.add_done_callback(lambda _: tasks.put_nowait(None))
         try:
             while (task := await tasks.get()) is not None:
                 yield await task
+                room.release()
+            reading.result()  # raises what ended it: a request that is no message
         finally:
             reading.cancel()
-            while not tasks.empty() and (task := tasks.get_nowait()) is not None:
-                task.cancel()  # nobody waits for it
+            while not tasks.empty():
+                if (task := tasks.get_nowait()) is not None:
+                    task.cancel()  # nobody waits for it
 
     return answer
