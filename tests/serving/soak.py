@@ -6,6 +6,7 @@ A worker is killed every 5 s, the version swapped every 10 s. Prints a line per 
 """
 
 import argparse
+import contextlib
 import os
 import shutil
 import signal
@@ -99,7 +100,8 @@ class Soak:
     def kill(self):
         workers = children()
         if workers:
-            os.kill(workers[np.random.default_rng().integers(len(workers))], signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it has left by itself meanwhile, with its version
+                os.kill(workers[np.random.default_rng().integers(len(workers))], signal.SIGKILL)
 
     def swap(self, version):
         new = Path(self.folder, "add", str(version))
