@@ -327,6 +327,29 @@ def test_kernels_by_themselves_say_what_to_do_with_tensors():
 
 
 @ops.kernel
+def misspelt(x):
+    y = output_tensor(x.shape, x.dtype)
+    for i in range(x.shape[0]):
+        y[i] = expp(x[i])
+    return y
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+@pytest.mark.parametrize("kernel, arguments, error, text", [
+    (matmul, [(2, 3)], TypeError, r"The kernel 'matmul' takes 2 arguments \(a, b\), but got 1"),
+    (matmul, [(2, 3), 4], TypeError, r"The kernel 'matmul' takes tensors, but 'b' is 4"),
+    (matmul, [(3,), (3,)], IndexError, r"In the kernel 'matmul', line \d+: tuple index out of range"),
+    (misspelt, [(3,)], NameError, r"In the kernel 'misspelt', line \d+: name 'expp' is not defined"),
+])  # fmt: skip
+def test_mistakes_name_the_kernel_and_its_line(mode, kernel, arguments, error, text):
+    given = [a if isinstance(a, int) else Tensor(np.ones(a, np.float32)) for a in arguments]
+    with ms.context.local_context(mode=mode), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(error, match=text):
+            ms.jit(lambda *x: ops.Custom(kernel)(*x))(*given) if mode == ms.GRAPH_MODE else ops.Custom(kernel)(*given)
+
+
+@ops.kernel
 def product_in_a_block(a, b):
     c = output_tensor((a.shape[0], b.shape[1]), a.dtype)
     with block_realize(c):

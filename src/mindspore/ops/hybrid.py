@@ -6,6 +6,8 @@ compiler does not understand runs as Python, element by element, and a warning s
 
 from __future__ import annotations
 
+import inspect
+import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -93,14 +95,37 @@ class Hybrid:
 
     def results(self, *args: Any) -> Any:
         """What comes out, from the program or, failing that, by a trial run on zeros."""
+        self._check(args)
         program = self.program(tuple((tuple(a.shape), named(np.dtype(a.dtype.np))) for a in args))
         if program is not None:
             made = [_abstract(program.arrays[r]) for r in program.results]
             return made[0] if len(made) == 1 else AbstractTuple(tuple(made))
-        out = self.function(*(np.zeros(a.shape, a.dtype.np) for a in args))
+        out = self._tried(*(np.zeros(a.shape, a.dtype.np) for a in args))
         arrays = [np.asarray(o) for o in (out if isinstance(out, (tuple, list)) else [out])]
         found = [AbstractTensor(mstype.from_numpy(a.dtype), a.shape) for a in arrays]
         return AbstractTuple(tuple(found)) if isinstance(out, (tuple, list)) else found[0]
+
+    def _check(self, args: Sequence[Any]) -> None:
+        """Whether there are as many arguments as the kernel takes, and all of them tensors."""
+        parameters = list(inspect.signature(self.function).parameters.values())
+        if any(p.kind is p.VAR_POSITIONAL or p.default is not p.empty for p in parameters):
+            return
+        name, names = self.function.__name__, [p.name for p in parameters]
+        if len(args) != len(names):
+            wanted = f"{len(names)} argument{'s' * (len(names) != 1)} ({', '.join(names)})"
+            raise TypeError(f"The kernel '{name}' takes {wanted}, but got {len(args)}.")
+        for parameter, given in zip(names, args):
+            if not isinstance(given, AbstractTensor):
+                raise TypeError(f"The kernel '{name}' takes tensors, but '{parameter}' is {given}.")
+
+    def _tried(self, *arrays: np.ndarray) -> Any:
+        """The kernel run as Python; its mistakes say in which line of it they are."""
+        try:
+            return self.function(*arrays)
+        except (NameError, AttributeError, IndexError, TypeError, ValueError, ZeroDivisionError) as error:
+            lines = [s.lineno for s in traceback.extract_tb(error.__traceback__) if s.name == self.function.__name__]
+            where = f"In the kernel '{self.function.__name__}'" + (f", line {lines[-1]}" if lines else "")
+            raise type(error)(f"{where}: {error}") from None
 
     # -- the gradient -------------------------------------------------------------------------------------------------
     def gradient_program(self, key: Any) -> Program:

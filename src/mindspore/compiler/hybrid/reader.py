@@ -142,7 +142,10 @@ class _Reader:
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 return tuple(self.static(e) for e in elements)
             case ast.Subscript(value=value, slice=index):
-                return self.static(value)[self.static(index)]
+                try:
+                    return self.static(value)[self.static(index)]
+                except (IndexError, KeyError, TypeError) as error:  # x.shape[1] of a vector
+                    raise self.fail(node, f"'{ast.unparse(node)}' ({error})") from None
             case ast.BinOp(left=left, op=op, right=right):
                 return self.static_binary(op, self.static(left), self.static(right))
             case ast.UnaryOp(op=ast.USub(), operand=operand):
