@@ -20,7 +20,8 @@ import math
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
@@ -42,6 +43,9 @@ MOST_PLANS = 512
 #: a new sequence with more operations than this that were never compiled alone is compiled as a whole at once
 MANY_NEW = 16
 
+#: results that come back as inputs, from which on a program is made again so that they keep their memory
+MANY_RETURNING = 16
+
 #: elements up to which an operation that comes alone is left to NumPy
 SMALL = 1 << 14
 
@@ -55,8 +59,13 @@ _UNKNOWN = object()
 class Programs(Protocol):
     """What makes programs for a device."""
 
+    #: whether a result can be written where an input was
+    gives_memory: bool
+
     def supports(self, graph: FuncGraph) -> bool: ...
-    def program(self, graph: FuncGraph) -> Callable[..., tuple]: ...
+    def program(self, graph: FuncGraph, replaced: Mapping[int, int] = ...) -> Callable[..., tuple]:
+        """`replaced`: number of an input → number of the result that takes its memory."""
+
     def single(self, graph: FuncGraph) -> Callable[..., tuple]:
         """Of one operation, which may never come again."""
 
@@ -75,13 +84,15 @@ def set_host(backend: Callable[[], Any], compile: Callable[[FuncGraph, frozenset
 class NativePrograms:
     """Those of the host, by the backend that the settings choose."""
 
+    gives_memory = False
+
     def __init__(self) -> None:
         _Host.backend()  # loads its libraries
 
     def supports(self, graph: FuncGraph) -> bool:
         return _Host.backend().supports(graph)
 
-    def program(self, graph: FuncGraph) -> Callable[..., tuple]:
+    def program(self, graph: FuncGraph, replaced: Mapping[int, int] = MappingProxyType({})) -> Callable[..., tuple]:
         return _Host.compile(graph, frozenset())
 
     def single(self, graph: FuncGraph) -> Callable[..., tuple]:
@@ -274,21 +285,48 @@ class Trace:
 
 
 class Plan:
-    """A sequence of operations that has been met, and the program made of it."""
+    """A sequence of operations that has been met, and the program made of it.
+
+    A training step's new weights, moments and gradients are the next step's inputs. Once that is seen, the program is made again and
+    each writes its result where the value before it was. So all stay at the same addresses, which a GPU's recorded programs (CUDA graphs)
+    contain, and need memory once. What somebody else holds is copied first.
+    """
 
     def __init__(self, steps: tuple, wanted: tuple[int, ...], inputs: Sequence[Any], constants: set[int]):
         self.steps, self.wanted = steps, wanted
         self.constants = {i: inputs[i].item() for i in sorted(constants)}
         self.program: Callable[..., tuple] | None = None
         self.met = 0
+        self.replaced: dict[int, int] = {}  # number of an input -> number of the result that takes its memory
+        self._last: list[weakref.ref] = []  # results of the last call, until that is known
 
-    def run(self, backend: Programs, inputs: Sequence[Any]) -> tuple:
+    def run(self, backend: Programs, inputs: list[Any]) -> tuple:
         changed = [i for i, c in self.constants.items() if not _same(c, inputs[i].item())]
         for i in changed:
             del self.constants[i]
-        if self.program is None or changed:
-            self.program = backend.program(self._graph(inputs))
-        return self.program(*[a for i, a in enumerate(inputs) if i not in self.constants])
+        learned = backend.gives_memory and self._learn(inputs)
+        given = [i for i in range(len(inputs)) if i not in self.constants]
+        if self.program is None or changed or learned:
+            self.program = backend.program(self._graph(inputs), {given.index(i): j for i, j in self.replaced.items()})
+        for i in self.replaced:
+            if sys.getrefcount(inputs[i]) > _OWN_REFERENCES:
+                inputs[i] = inputs[i].copy()
+        found = self.program(*[inputs[i] for i in given])
+        self._last = [] if self.replaced or not backend.gives_memory else [weakref.ref(array) for array in found]
+        return found
+
+    def _learn(self, inputs: list[Any]) -> bool:
+        """Find which results of the last call come back and are held by nobody else; whether they are many."""
+        results = {id(ref()): j for j, ref in enumerate(self._last)}
+        free = {
+            i: results[id(inputs[i])]
+            for i in range(len(inputs))
+            if id(inputs[i]) in results and sys.getrefcount(inputs[i]) <= _OWN_REFERENCES
+        }
+        if len(free) < MANY_RETURNING:
+            return False
+        self.replaced, self._last = free, []
+        return True
 
     def _graph(self, inputs: Sequence[Any]) -> FuncGraph:
         builder = Builder(FuncGraph("eager"))
@@ -469,6 +507,15 @@ class Engine:
                 if last[n] == at:
                     known.pop(n, None)
         return [known[n] for n in wanted]
+
+
+def _count_own_references() -> int:
+    """What `getrefcount` says of an array that nobody but a list of inputs holds."""
+    inputs = [np.empty(1)]
+    return sys.getrefcount(inputs[0])
+
+
+_OWN_REFERENCES = _count_own_references()
 
 
 def abstract_of(array: Any) -> AbstractTensor:

@@ -14,7 +14,8 @@ the reference machine.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -100,23 +101,46 @@ class XlaBackend:
             lowering.place = processes.place
             return processes.CommonProgram(self.jax, run, graph, donated, self.device, self.options(graph))
         with self.jax.default_device(self.device):
-            read = [i for i, p in enumerate(graph.parameters) if p.default is not None and i not in updates and len(shapes[i].shape) > 2]
+            read = [
+                i
+                for i, p in enumerate(graph.parameters)
+                if p.default is not None and i not in updates and len(shapes[i].shape) > 2
+            ]
             free = self.device.platform in OWN_LAYOUTS and len(donated) in (0, len(updates)) and not _has_effects(graph)
             if free and (updates or read):
-                return compile_with_own_layouts(self.jax, run, shapes, updates, read, donated, self.device, self.options(graph))
+                return compile_with_own_layouts(
+                    self.jax, run, shapes, updates, read, donated, self.device, self.options(graph)
+                )
             jitted = self.jax.jit(run, donate_argnums=tuple(sorted(donated)))
             return jitted.lower(*shapes).compile(self.options(graph)) if not _has_effects(graph) else jitted
 
-    def program(self, graph: FuncGraph) -> Callable[..., tuple]:
-        """The graph as a function that compiles itself when first called, and from then on is called without any Python."""
+    def program(self, graph: FuncGraph, replaced: Mapping[int, int] = MappingProxyType({})) -> Callable[..., tuple]:
+        """The graph as a function that compiles itself when first called, and from then on is called without any Python.
+
+        `replaced`: number of an input → number of the result that takes its memory.
+        """
         lowering = Lowering(self.jax)
+        # JAX gives the memory of inputs to results of the same kind in their order: here those that belong together come first.
+        first = [replaced[i] for i in sorted(replaced)]
+        order = first + sorted(set(range(len(graph.outputs))) - set(first))
 
         def run(*arrays: Any) -> tuple:
-            return tuple(lowering._typed(lowering.run(graph, arrays), graph))
+            outputs = lowering._typed(lowering.run(graph, arrays), graph)
+            return tuple([outputs[i] for i in order])
 
         run.__name__ = "".join(c if c.isalnum() else "_" for c in graph.name)
-        return self.jax.jit(run, compiler_options=self.options(graph))
+        program = self.jax.jit(run, donate_argnums=tuple(sorted(replaced)), compiler_options=self.options(graph))
+        if not replaced:
+            return program
+        places = np.argsort(order).tolist()
 
+        def in_order(*arrays: Any) -> tuple:
+            found = program(*arrays)
+            return tuple([found[i] for i in places])
+
+        return in_order
+
+    gives_memory = True  # to `program`'s results
     single = program  # also of one operation
 
     def options(self, graph: FuncGraph) -> dict[str, Any]:
