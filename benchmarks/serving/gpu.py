@@ -187,13 +187,22 @@ def tiles(options):
 
     few = [
         Tile(64, 32, 128, 4, 5),
-        Tile(64, 32, 128, 4, 7),
+        Tile(64, 32, 64, 4, 8),
         Tile(64, 64, 128, 4, 4),
-        Tile(64, 32, 256, 4, 3),
-        Tile(64, 16, 256, 4, 4),
         Tile(64, 64, 64, 4, 6),
     ]
+    one = [
+        few[0],
+        Tile(16, 64, 64, 4, 8, True),
+        Tile(16, 64, 128, 4, 4, True),
+        Tile(16, 64, 128, 4, 6, True),
+        Tile(16, 64, 128, 4, 9, True),
+        Tile(16, 64, 256, 4, 5, True),
+        Tile(16, 128, 128, 4, 5, True),
+    ]
+    few += [Tile(64, 64, 64, 4, 6, True), Tile(64, 64, 128, 4, 4, True), Tile(64, 128, 64, 4, 5, True)]
     many = [
+        few[0],
         Tile(128, 64, 64, 8, 4),
         Tile(128, 128, 64, 8, 4),
         Tile(128, 128, 64, 8, 3),
@@ -211,7 +220,7 @@ def tiles(options):
     }.items():
         count = max(2, 400_000_000 // (2 * outputs * inputs))
         weights = [jax.random.normal(jax.random.key(n), (outputs, inputs), jnp.bfloat16) for n in range(count)]
-        for rows, kinds in ((1, few), (64, few), (256, many)):
+        for rows, kinds in ((1, one), (64, few), (256, many)):
             x = jax.random.normal(jax.random.key(99), (rows, inputs), jnp.bfloat16)
             vendor = jax.jit(
                 lambda x, w: jax.lax.dot_general(x, w, (((1,), (1,)), ((), ())), preferred_element_type=jnp.float32)

@@ -72,7 +72,7 @@ def test_choice_of_the_gpu():
     np.testing.assert_allclose(np.asarray(logprob), sure, rtol=1e-4)
 
 
-@pytest.mark.parametrize("rows, outputs, inputs", [(1, 96, 256), (70, 100, 256), (130, 9000, 128)])
+@pytest.mark.parametrize("rows, outputs, inputs", [(1, 96, 256), (9, 100, 256), (40, 100, 128), (70, 100, 256), (130, 9000, 128)])
 def test_products_of_bfloat16(rows, outputs, inputs):
     """The primitive and the GPU's kernel; a row has the same bits whatever rows are beside it."""
     jax = pytest.importorskip("jax")
@@ -115,6 +115,8 @@ def test_attention_where_pages_lie():
     wanted = CachedAttention(0.2, trusted=True).eval(jnp, q, k, v, keys, values, positions, tables)
     taken = paged_attention.take_in(k, v, keys, values, positions, tables, interpret=True)
     found = paged_attention.attend(0.2, q, *taken, positions, tables, interpret=True)
+    half = paged_attention.attend(0.2, q, *taken, positions, tables, jnp.bfloat16, interpret=True)
+    assert np.array_equal(np.asarray(half), np.asarray(found.astype(jnp.bfloat16)))
     for got, want in zip(taken, wanted[1:]):
         assert np.array_equal(np.asarray(got), np.asarray(want))
     np.testing.assert_allclose(np.asarray(found), np.asarray(wanted[0]), atol=1e-5)

@@ -67,9 +67,7 @@ class Entry:
         arrays = self._arrays(tensors)
         if self.device is not None:
             self.device.reports.check(wait=False)
-            if not self.device.holds(arrays):
-                self._move_to_device(tensors)
-                arrays = self._arrays(tensors)
+            self._move_to_device(tensors, arrays)
         self._copy_what_others_hold(arrays)
         if self.recursive:
             return self.finish(self._run_deep(arrays))
@@ -143,11 +141,13 @@ class Entry:
         arrays = [t._data if isinstance(t, TensorBase) else np.asarray(t.plain()) for t in tensors]
         return arrays + [w._data for w in self.traced.weights]
 
-    def _move_to_device(self, tensors: list[Any]) -> None:
+    def _move_to_device(self, tensors: list[Any], arrays: list[Any]) -> None:
         """Tensors that are still on the host, or not computed yet, are on the accelerator from now on."""
-        for holder in (*tensors, *self.traced.weights):
+        for i in self.device.elsewhere(arrays):
+            first = i - self.traced.arguments
+            holder = self.traced.weights[first] if first >= 0 else tensors[i]
             if isinstance(holder, TensorBase):
-                holder._data = self.device.place(holder._data)
+                arrays[i] = holder._data = self.device.place(arrays[i])
 
     def _settle(self, tensors: list[Any]) -> None:
         """Have what waits computed: tensors and weights are plain arrays from now on, of which can be told who else holds them."""

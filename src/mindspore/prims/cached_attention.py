@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
 from mindspore.prims.gather_scatter import combine
@@ -30,7 +31,7 @@ class CachedAttention(Primitive):
     keys: (pages, kv heads, width, PAGE) and values: (pages, kv heads, PAGE, width) get the new ones; positions: int32 (rows,);
     tables: int32 (rows, pages per sequence). The cache may have fewer bits (float16) than the queries. A row sees the positions of
     its table up to its own, or, if `ends` (rows,) is given, up to that: where all tokens of a sequence come at once, each can see all.
-    `trusted`: whoever calls has made sure that positions and pages are there.
+    `trusted`: whoever calls has made sure that positions and pages are there. `half`: the result is bfloat16, for a product that wants it.
 
     Examples:
         >>> keys, values = Parameter(ops.zeros((2, 1, 4, 16))), Parameter(ops.zeros((2, 1, 16, 4)))
@@ -41,8 +42,8 @@ class CachedAttention(Primitive):
 
     writes = ((3, 1), (4, 2))
 
-    def __init__(self, scale: float = 1.0, trusted: bool = False):
-        super().__init__("CachedAttention", scale=float(scale), trusted=bool(trusted))
+    def __init__(self, scale: float = 1.0, trusted: bool = False, half: bool = False):
+        super().__init__("CachedAttention", scale=float(scale), trusted=bool(trusted), half=bool(half))
 
     def infer(
         self, q: Any, k: Any, v: Any, keys: Any, values: Any, positions: Any, tables: Any, ends: Any = None
@@ -71,7 +72,7 @@ class CachedAttention(Primitive):
                 f"For '{self.name}', the shapes do not fit together: query {q.shape}, key {k.shape}, value {v.shape}, keys "
                 f"{keys.shape}, values {values.shape}, positions {positions.shape}, tables {tables.shape}{last}."
             )
-        return AbstractTuple((AbstractTensor(q.dtype, q.shape), keys, values))
+        return AbstractTuple((AbstractTensor(mstype.bfloat16 if self.half else q.dtype, q.shape), keys, values))
 
     def requirements(
         self, q: Any, k: Any, v: Any, keys: Any, values: Any, positions: Any, tables: Any, ends: Any = None
@@ -88,7 +89,8 @@ class CachedAttention(Primitive):
         if not (self.trusted and paged_attention.fits(q, keys) and on_cuda()):
             return self.eval(jnp, q, k, v, keys, values, positions, tables, ends)
         keys, values = paged_attention.take_in(k, v, keys, values, positions, tables)
-        out = paged_attention.attend(self.scale, q, keys, values, positions if ends is None else ends, tables)
+        last = positions if ends is None else ends
+        out = paged_attention.attend(self.scale, q, keys, values, last, tables, self._result_of(q))
         return out, keys, values
 
     def eval(
@@ -108,7 +110,11 @@ class CachedAttention(Primitive):
         scores = xp.where(visible[:, None, None], scores, np.float32(-np.inf))
         weights = xp.exp(scores - xp.max(scores, axis=-1, keepdims=True))
         out = product(xp, weights, xp.where(visible[:, None, :, None], seen_values, np.float32(0)))
-        return (out / xp.sum(weights, axis=-1, keepdims=True)).reshape(q.shape).astype(q.dtype), keys, values
+        return (out / xp.sum(weights, axis=-1, keepdims=True)).reshape(q.shape).astype(self._result_of(q)), keys, values
+
+    def _result_of(self, q: Any) -> Any:
+        """The type of the result, as arrays have it."""
+        return mstype.bfloat16.np if self.half else q.dtype
 
 
 __all__ = ["PAGE", "CachedAttention"]

@@ -150,9 +150,9 @@ class XlaDevice(DeferringDevice):
         with jax.default_device(self.device):
             return self._jnp.zeros(()) + 1
 
-    def holds(self, arrays: list) -> bool:
-        """Whether arrays are all in the device's memory."""
-        return set(map(type, arrays)) <= {self._array_type}
+    def elsewhere(self, arrays: list) -> list[int]:
+        """The places of arrays that are not in the device's memory."""
+        return [i for i, kind in enumerate(map(type, arrays)) if kind is not self._array_type]
 
     def place(self, array: Any) -> Any:
         """The array in the device's memory."""

@@ -9,7 +9,7 @@ import numpy as np
 from mindspore.runtime import context
 from mindspore.runtime.device_kinds import DeferringDevice, NumpyDevice, XlaDevice, host_array
 
-__all__ = ["NumpyDevice", "XlaDevice", "accelerator", "current", "deferring", "flush", "on_host", "use"]
+__all__ = ["NumpyDevice", "XlaDevice", "accelerator", "current", "deferring", "flush", "on_host", "start_copy", "use"]
 
 
 def current() -> Any:
@@ -42,6 +42,13 @@ def on_host(array: Any) -> np.ndarray:
     if device is not None:
         device.reports.check(wait=True)
     return values
+
+
+def start_copy(array: Any) -> None:
+    """Begin to bring an array to the host, as soon as it is computed; `on_host` then waits for that alone."""
+    start = getattr(array, "copy_to_host_async", None)
+    if start is not None:
+        start()
 
 
 def flush() -> None:

@@ -125,7 +125,7 @@ class Block(nn.Cell):
             )
         else:
             self.keys, self.values = (_parameter(memory.array) for memory in self.memory)
-        self.attention = CachedAttention(shape.head_width**-0.5, trusted=half)
+        self.attention = CachedAttention(shape.head_width**-0.5, trusted=half, half=half)
 
     def construct(self, x: Any, rotation: Any, positions: Any, tables: Any, adapter: Any, queries: Any) -> Any:
         inward = self.inward(self.first(x), None, adapter)

@@ -20,6 +20,7 @@ import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
 from mindspore.prims.row_choice import RowChoice
 from mindspore.prims.taken_rows import TakenRows
+from mindspore.runtime import devices
 from mindspore_serving.llm.adapters import joined
 from mindspore_serving.llm.cache import BLOCK
 from mindspore_serving.llm.checkpoint import Array, Shape, Weights
@@ -141,6 +142,8 @@ class DeviceNetwork:
             Tensor(limits),
         )
         chosen = self._last
+        for known_soon in (chosen, logprobs):
+            devices.start_copy(known_soon._data)
         kept = scores if any(part.draw is None and not part.embeds for _, part in wanted) else None
         known = states if any(part.embeds for _, part in wanted) else None
         return lambda: self._results([part for _, part in wanted], places, chosen, logprobs, kept, known)

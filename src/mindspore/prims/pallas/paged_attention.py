@@ -61,15 +61,17 @@ def _take_in(jax: Any, pl: Any, triton: Any, *refs: Any) -> None:
     )
 
 
-def attend(scale: float, q: Any, keys: Any, values: Any, ends: Any, tables: Any, interpret: bool = False) -> Any:
-    """What each row of q (rows, heads, width) sees of its pages' tokens up to `ends`."""
+def attend(
+    scale: float, q: Any, keys: Any, values: Any, ends: Any, tables: Any, dtype: Any = None, interpret: bool = False
+) -> Any:
+    """In `dtype`, else that of the queries: what each row of q (rows, heads, width) sees of its pages' tokens up to `ends`."""
     jax = require("jax", "xla", "kernels of a GPU")
     from jax.experimental import pallas as pl
     from jax.experimental.pallas import triton
 
     return pl.pallas_call(
         functools.partial(_attend, jax, pl, triton, scale),
-        out_shape=jax.ShapeDtypeStruct(q.shape, q.dtype),
+        out_shape=jax.ShapeDtypeStruct(q.shape, dtype or q.dtype),
         grid=(keys.shape[1], len(q)),
         compiler_params=triton.CompilerParams(num_warps=8, num_stages=2),
         interpret=interpret,
@@ -102,13 +104,13 @@ def _attend(jax: Any, pl: Any, triton: Any, scale: float, *refs: Any) -> None:
             keys_ref.at[page[None, :], head, across[:, None], within[None, :]],
             mask=jnp.broadcast_to(seen[None, :], (width, TOKENS)), other=0.0,
         )  # fmt: skip
-        scores = jnp.where(seen[None, :], triton.dot(q, k, **exact) * scale, -math.inf)
-        now = jnp.maximum(largest, jnp.max(scores, axis=1))
-        shares, kept = jnp.exp(scores - now[:, None]), jnp.exp(largest - now)
-        v = triton.load(
+        v = triton.load(  # on its way while the scores are computed
             values_ref.at[page[:, None], head, within[:, None], across[None, :]],
             mask=jnp.broadcast_to(seen[:, None], (TOKENS, width)), other=0.0,
         )  # fmt: skip
+        scores = jnp.where(seen[None, :], triton.dot(q, k, **exact) * scale, -math.inf)
+        now = jnp.maximum(largest, jnp.max(scores, axis=1))
+        shares, kept = jnp.exp(scores - now[:, None]), jnp.exp(largest - now)
         out = out * kept[:, None] + triton.dot(shares.astype(v.dtype), v, **exact)
         return now, total * kept + jnp.sum(shares, axis=1), out
 

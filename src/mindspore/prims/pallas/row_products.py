@@ -2,8 +2,9 @@
 
 A library's product chooses by the number of rows how it cuts a sum into pieces, so a row gives other last bits in a larger batch.
 Here a program computes a tile of results by one chain of matrix instructions over the inputs, never cut: tiles differ in size
-only, which changes no sum. All tiles have at least 64 rows, so that it is always the same instruction (of 64 rows, wgmma): with few rows
-the weights' memory is what takes the time, and rows that are not there cost nothing.
+only, which changes no sum. It is always the same instruction (wgmma, whose first operand has 64 rows). Where there are few rows, the
+weights are that operand (`turned`), and the rows are no more columns than they need: the weights' memory is what takes the time then, and
+what rows leave of a multiprocessor's own memory holds more of the weights that are on their way.
 """
 
 from __future__ import annotations
@@ -24,10 +25,12 @@ class Tile:
     inputs: int
     warps: int
     stages: int
+    turned: bool = False
 
 
 #: few rows: as many programs as keep the memory busy; many: as many numbers as registers hold. By the number of outputs; the quickest
 #: on an H200 (benchmarks/serving/gpu.py --tiles)
+ONE = Tile(16, 64, 128, 4, 6, turned=True)
 FEW, FEW_TO_MANY = Tile(64, 32, 128, 4, 5), Tile(64, 64, 64, 4, 6)
 SOME, MANY = Tile(128, 64, 64, 8, 4), Tile(128, 256, 64, 8, 3)
 #: outputs from which wide tiles are enough for all multiprocessors
@@ -35,6 +38,8 @@ _WIDE = 8192
 
 
 def tile_for(rows: int, outputs: int) -> Tile:
+    if rows <= ONE.rows:
+        return ONE
     if rows <= FEW.rows:
         return FEW if outputs < _WIDE else FEW_TO_MANY
     return SOME if outputs < _WIDE else MANY
@@ -99,11 +104,11 @@ def _program(
             (some_outputs, depth),
             _spread(jnp, None if wanted is None else wanted[:, None], (tile.outputs, tile.inputs)),
         )
-        return sums + triton.dot(x, w, trans_b=True)
+        return sums + (triton.dot(w, x, trans_b=True) if tile.turned else triton.dot(x, w, trans_b=True))
 
-    out = lax.fori_loop(
-        jnp.int32(0), jnp.int32(inputs // tile.inputs), turn, jnp.zeros((tile.rows, tile.outputs), jnp.float32)
-    )
+    shape = (tile.outputs, tile.rows) if tile.turned else (tile.rows, tile.outputs)
+    out = lax.fori_loop(jnp.int32(0), jnp.int32(inputs // tile.inputs), turn, jnp.zeros(shape, jnp.float32))
+    out = out.T if tile.turned else out
     mask = _both(jnp, there, wanted, (tile.rows, tile.outputs))
     if has_bias:
         out = out + load(rest[0], (some_outputs,), wanted)[None, :]
