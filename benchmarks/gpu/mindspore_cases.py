@@ -225,10 +225,12 @@ class Llama(nn.Cell):
         return self.head(self.norm(x))
 
 
-def llama():
+def llama(float8=False):
     net = Llama(2048)
     optimizer = nn.AdamWeightDecay(net.trainable_params(), 1e-4, weight_decay=0.01)
     amp.auto_mixed_precision(net, "O2", ms.bfloat16)
+    if float8:
+        amp.float8_products(net.blocks)
     return training(net, optimizer, integers(LLAMA["words"], 8, 2048), integers(LLAMA["words"], 8, 2048))
 
 
@@ -324,6 +326,6 @@ def decode(batch):
 CASES = {
     "decode_1": decode(1), "decode_64": decode(64),
     "resnet50_32": resnet50(32), "resnet50_256": resnet50(256), "gpt2": transformer(50304, 16, 1024, True),
-    "bert": transformer(30522, 32, 512, False), "vit": vit, "llama": llama, "lenet": lenet,
+    "bert": transformer(30522, 32, 512, False), "vit": vit, "llama": llama, "llama_float8": lambda: llama(float8=True), "lenet": lenet,
     "lenet_eager": eagerly(lenet), "resnet50_32_eager": eagerly(resnet50(32)),
 }  # fmt: skip

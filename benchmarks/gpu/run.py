@@ -25,6 +25,7 @@ CASES = {
     "resnet50_32": "ResNet-50 train, batch 32", "resnet50_256": "ResNet-50 train, batch 256",
     "gpt2": "GPT-2 124M train, 16x1024 tokens", "bert": "BERT-base train, 32x512 tokens",
     "vit": "ViT-B/16 train, batch 128 (197 tokens)", "llama": "LLaMA 1.26B train, 8x2048 tokens, AdamW",
+    "llama_float8": "the same, products of the layers in fp8",
     "lenet": "LeNet train, batch 32, f32",
     "decode_1": "decode a token, 8B parameters, batch 1", "decode_64": "decode a token, 8B parameters, batch 64",
     "lenet_eager": "LeNet, eager (PyNative)", "resnet50_32_eager": "ResNet-50, batch 32, eager (PyNative)",

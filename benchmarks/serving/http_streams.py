@@ -1,6 +1,6 @@
 """Tokens per second and time to the first token over HTTP: a server of a LLaMA of 100M (random weights), clients that stream.
 
-    python benchmarks/serving/http_streams.py [--clients 16] [--tokens 64] [--weights int8]
+    python benchmarks/serving/http_streams.py [--clients 16] [--tokens 64] [--weights int8] [--device GPU --weights bfloat16]
 
 Server and clients share the machine. Tokens are counted by `usage`; prompts have about 70 tokens.
 """
@@ -56,6 +56,7 @@ def main():
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--weights", default="int8")
+    parser.add_argument("--device", default="CPU")
     options = parser.parse_args()
     ports = []
     for _ in range(2):
@@ -67,7 +68,7 @@ def main():
         os.mkdir(folder)
         write(folder, *llama())
         tokenizer(folder)
-        command = [sys.executable, "-m", "mindspore_serving.cli", "serve", folder, "--weights", options.weights]
+        command = [sys.executable, "-m", "mindspore_serving.cli", "serve", folder, "--weights", options.weights, "--device", options.device]
         begin = time.perf_counter()
         server = subprocess.Popen(
             [*command, "--http", f"127.0.0.1:{ports[0]}", "--grpc", f"127.0.0.1:{ports[1]}"], stdout=subprocess.PIPE

@@ -23,12 +23,13 @@ from mindspore.train.amp import (
     auto_mixed_precision,
     build_train_network,
     custom_mixed_precision,
+    float8_products,
     get_black_list,
     get_white_list,
 )
 
 __all__ = [
     "DynamicLossScaleManager", "LossScaleManager", "FixedLossScaleManager", "build_train_network", "DynamicLossScaler",
-    "StaticLossScaler", "LossScaler", "auto_mixed_precision", "all_finite", "custom_mixed_precision", "get_white_list",
+    "StaticLossScaler", "LossScaler", "auto_mixed_precision", "all_finite", "custom_mixed_precision", "float8_products", "get_white_list",
     "get_black_list",
 ]  # fmt: skip

@@ -18,6 +18,7 @@ from mindspore._base import dtype as mstype
 from mindspore.nn.cell import Cell
 from mindspore.nn.loss_scaling import DynamicLossScaleManager, LossScaleManager
 from mindspore.ops import operations as P
+from mindspore.prims.float8 import Float8Gradient, Float8Rounding
 from mindspore.prims.primitive import Primitive
 from mindspore.train._amp_strategy import AmpStrategy, CastAll, cast_floats
 
@@ -256,6 +257,36 @@ def custom_mixed_precision(
     _check_list("black_list", black_list, (Cell,))
     _apply_black_list(network, black_list, dtype)
     return _OutputTo32(network)
+
+
+_ROUNDING, _GRADIENT, _PRODUCT = Float8Rounding("e4m3"), Float8Gradient("e5m2"), P.MatMul(transpose_b=True)
+
+
+def _float8_product(x: Any, weight: Any) -> Any:
+    """x weightᵀ of factors that are rounded to 8 bits, and so is what comes back through it."""
+    return _GRADIENT(_PRODUCT(_ROUNDING(x), _ROUNDING(weight.astype(x.dtype))))
+
+
+def float8_products(network: Cell) -> Cell:
+    """The network, whose Dense layers from now on round both factors of their products to 8-bit floats, and gradients before they go back.
+
+    Numbers are e4m3, gradients e5m2, each tensor with a scale of its own; sums, biases and weights keep their types. With bfloat16
+    around it (`auto_mixed_precision(net, "O2", mindspore.bfloat16)`), a GPU that multiplies 8-bit floats does so. The usual choice is
+    all layers but the first and the last: give the part of the network that is meant.
+
+    Examples:
+        >>> net = nn.SequentialCell(nn.Dense(32, 32), nn.ReLU(), nn.Dense(32, 4))
+        >>> amp.float8_products(net[0])(ops.ones((2, 32))).shape
+        (2, 32)
+    """
+    if not isinstance(network, Cell):
+        raise TypeError(f"For 'float8_products', 'network' must be a Cell, but got {type(network).__name__}.")
+    layers = [cell for _, cell in network.cells_and_names() if isinstance(cell, nn.Dense)]
+    if not layers:
+        raise ValueError(f"For 'float8_products', 'network' must have Dense layers, but {type(network).__name__} has none.")
+    for layer in layers:
+        layer.matmul, layer.by_parts = _float8_product, True  # type: ignore[assignment]
+    return network
 
 
 def _check_list(name: str, given: object, kinds: tuple[type, ...]) -> None:

@@ -16,9 +16,16 @@ from mindspore.prims.structural import MakeTuple
 
 
 # -- structure ----------------------------------------------------------------------------------------------------------
-@rule("drop identity", op("Identity", var("x")), op("Laid", var("x")), op("StopGradient", var("x")), op("HookBackward", var("x")))
+@rule(
+    "drop identity",
+    op("Identity", var("x")),
+    op("Laid", var("x")),
+    op("StopGradient", var("x")),
+    op("HookBackward", var("x")),
+    op("Float8Gradient", var("x")),
+)
 def drop_identity(context: Context, node: CNode, x: Node) -> Node:
-    """Both matter to differentiation only, which is done by now."""
+    """They matter to differentiation only, which is done by now."""
     return x
 
 

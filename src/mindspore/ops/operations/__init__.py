@@ -66,6 +66,7 @@ from mindspore.prims.exchange import (
 )  # fmt: skip
 from mindspore.prims.fake_quantise import FakeQuantise
 from mindspore.prims.fft import FourierTransform, InverseRealFourierTransform, RealFourierTransform
+from mindspore.prims.float8 import Float8Gradient, Float8Rounding
 from mindspore.prims.gather_scatter import (
     Gather, GatherD, GatherNd, TensorScatterAdd, TensorScatterDiv, TensorScatterElements, TensorScatterMax,
     TensorScatterMin, TensorScatterMul, TensorScatterSub, TensorScatterUpdate,
