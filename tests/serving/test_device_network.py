@@ -42,3 +42,19 @@ def test_answers(family, tmp_path, xla):
     same(run(few, jobs), alone)
     assert few.counts.preemptions > 0 and few.pages.used == 0
     few.stop()
+
+
+def test_every_step_is_begun_while_the_one_before_is_under_way(tmp_path, xla):
+    tiny_models.write(tmp_path, "llama")
+    engine = Engine(str(tmp_path), Limits(cache_megabytes=2, weights="bfloat16", sequences=8))
+    begin, before = engine._network.begin, []
+
+    def counted(parts):
+        before.append(len(engine._under_way))
+        return begin(parts)
+
+    engine._network.begin = counted
+    [answer] = run(engine, [(tiny_models.prompt(5), GREEDY)])
+    engine.stop()
+    assert len(answer) == GREEDY.max_tokens
+    assert before == [0] + [1] * (GREEDY.max_tokens - 1)

@@ -119,8 +119,8 @@ class Sequence:
     tokens: list[int] = field(default_factory=list)  # prompt and made
     table: list[int] = field(default_factory=list)
     computed: int = 0
-    coming: bool = False  # a token is being computed
-    row: int = -1  # where the next step finds it
+    coming: int = 0  # tokens that are being computed
+    row: int = -1  # where the next step finds the last of them
     losses: int = 0  # groups of processes that died while they computed it
     cancelled: bool = False
     finished: bool = False
@@ -139,7 +139,7 @@ class Sequence:
         """Whether the next token can be computed now: what comes before it is known, or the device knows it."""
         if not self.coming:
             return True
-        return self.is_free and len(self.made) + 1 < self.sampling.max_tokens
+        return self.is_free and len(self.made) + self.coming < self.sampling.max_tokens
 
     @property
     def is_free(self) -> bool:
@@ -162,7 +162,6 @@ class Sequence:
         return len(self.tokens) + self.coming - self.computed
 
     def add(self, token: int) -> None:
-        self.coming = False
         self.made.append(token)
         self.tokens.append(token)
 
@@ -399,7 +398,7 @@ class Engine:
             sequence = entry.sequence
             sequence.computed += entry.count
             if entry.wanted > entry.read:
-                sequence.coming, sequence.row = True, row
+                sequence.coming, sequence.row = sequence.coming + 1, row
 
     def _take_in_all(self) -> None:
         while self._under_way:
@@ -418,6 +417,7 @@ class Engine:
             if entry.read:
                 self._read(sequence, entry.start + entry.count - entry.wanted, mine[: entry.read])
             own = mine[entry.read :]
+            sequence.coming -= bool(own)
             if sequence.embeds and own:
                 self._embedded(sequence, own[0])
             elif own:
@@ -540,7 +540,7 @@ class Engine:
     def _preempt(self, sequence: Sequence) -> None:
         self.counts.preemptions += 1
         self.pages.release(sequence.table)
-        sequence.table, sequence.computed = [], 0
+        sequence.table, sequence.computed, sequence.coming = [], 0, 0
         self._running.remove(sequence)
         with self._changed:
             bisect.insort(self._waiting, sequence, key=lambda s: s.turn)

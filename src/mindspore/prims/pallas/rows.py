@@ -78,9 +78,10 @@ def _choice(
     row, size = pl.program_id(0), x_ref.shape[1]
     temperature, top_p, min_p, drawn = (triton.load(settings_ref.at[row, jnp.int32(i)]) for i in range(4))
     most = triton.load(most_ref.at[row])
-    pieces = jnp.int32(-(-size // PIECE))
+    pieces, draws = jnp.int32(-(-size // PIECE)), temperature > 0
+    drawn_pieces = jnp.where(draws, pieces, jnp.int32(0))  # what only a draw needs
 
-    def over(step: Any, start: Any) -> Any:
+    def over(step: Any, start: Any, count: Any = pieces) -> Any:
         """`step(state, places, numbers)` of all pieces of the row."""
 
         def turn(i: Any, state: Any) -> Any:
@@ -90,7 +91,7 @@ def _choice(
                 state, places, triton.load(x_ref.at[row, pl.ds(first, PIECE)], mask=places < size, other=-math.inf)
             )
 
-        return lax.fori_loop(jnp.int32(0), pieces, turn, start)
+        return lax.fori_loop(jnp.int32(0), count, turn, start)
 
     def larger(state: tuple, places: Any, numbers: Any) -> tuple:
         largest, place = state
@@ -116,8 +117,7 @@ def _choice(
 
         return over(step, (zero, jnp.int32(0)))
 
-    draws = temperature > 0
-    whole = over(lambda sums, _, numbers: sums + jnp.sum(weights(numbers)), zero)
+    whole = over(lambda sums, _, numbers: sums + jnp.sum(weights(numbers)), zero, drawn_pieces)
     most = jnp.where(most > 0, most, jnp.int32(size))
     limited = draws & ((top_p < 1) | (most < size))
 
@@ -139,7 +139,7 @@ def _choice(
             found = weights(numbers)
             return sums + jnp.sum(jnp.where((found >= least) & (places <= last), found, 0.0))
 
-        return over(step, zero)
+        return over(step, zero, drawn_pieces)
 
     kept = upto(jnp.int32(size))
 
