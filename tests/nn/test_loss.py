@@ -166,6 +166,37 @@ def test_ctc_sums_over_all_alignments():
     )
 
 
+def ctc_by_probabilities(p, target):
+    """The probability of a labelling by dynamic programming on probabilities, no logarithms (Graves et al. 2006, eq. 6)."""
+    places = np.zeros(2 * len(target) + 1, int)
+    places[1::2] = target
+    alpha = np.zeros(len(places))
+    alpha[:2] = p[0, places[:2]]
+    for step in p[1:]:
+        new = alpha.copy()
+        new[1:] += alpha[:-1]
+        jumps = (places[2:] != 0) & (places[2:] != places[:-2])
+        new[2:] += alpha[:-2] * jumps
+        alpha = new * step[places]
+    return alpha[-2:].sum() if len(target) else alpha[-1]
+
+
+def test_ctc_with_symbols_that_cannot_be():
+    """Probabilities of 0 are logarithms of -inf; lengths differ, one target is empty."""
+    rng = np.random.default_rng(5)
+    p = rng.dirichlet(np.ones(5), (12, 4))
+    p[3, :, 2] = p[7, 1] = 0.0
+    targets, steps, sizes = rng.integers(1, 5, (4, 3)), [12, 9, 7, 12], [3, 3, 2, 0]
+    with np.errstate(divide="ignore"):
+        log_p = np.log(p)
+        expected = [-np.log(ctc_by_probabilities(p[:t, n], targets[n, :s])) for n, (t, s) in enumerate(zip(steps, sizes))]
+    arguments = Tensor(targets, ms.int32), Tensor(steps, ms.int32), Tensor(sizes, ms.int32), 0, "none"
+    call = lambda x: ops.ctc_loss(x, *arguments)[0]
+    assert np.isinf(expected[1])
+    for run in (call, ms.jit(call)):
+        np.testing.assert_allclose(run(Tensor(log_p, ms.float32)).asnumpy(), expected, rtol=2e-5)
+
+
 def test_impossible_ctc_labelling():
     log_p = Tensor(np.log(np.full((2, 1, 3), 1 / 3, np.float32)))
     arguments = Tensor(np.array([[1, 1]])), Tensor(np.array([2])), Tensor(np.array([2]))

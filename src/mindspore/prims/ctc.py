@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mindspore.prims.values import TensorBase
 
 _NEVER = -1e30  # the logarithm of 0
+_FAR = 1e35  # beyond all logarithms, `_NEVER` among them
 
 
 def _log_add(xp: Namespace, a: Array, b: Array) -> Any:
@@ -34,6 +35,19 @@ def _log_add(xp: Namespace, a: Array, b: Array) -> Any:
         return xp.logaddexp(a, b)
     top = np.maximum(a.real, b.real)
     return top + np.log(np.exp(a - top) + np.exp(b - top))
+
+
+def _log_sum(a: Array, b: Array, c: Array) -> Any:
+    """log(eᵃ + eᵇ + eᶜ) on NumPy, of complex numbers too: three exponentials, which it has vector code for, and one logarithm.
+
+    The largest is taken out; where that is infinite a number does as well, and the result is infinite again.
+    """
+    top = np.maximum(np.maximum(a.real, b.real), c.real)
+    top = np.minimum(np.maximum(top, -_FAR), _FAR)
+    total = np.exp(a - top)
+    total += np.exp(b - top)
+    total += np.exp(c - top)
+    return np.log(total, out=total) + top
 
 
 class CTC(Primitive):
@@ -144,28 +158,43 @@ class CTC(Primitive):
         """Losses and gradient from forward and backward variables."""
         symbols, jump, real = self._layout(np, targets, target_lengths)
         emissions = self._emissions(np, log_probs, symbols)
-        steps, batch, _ = emissions.shape
-        alphas = self._forward(emissions, jump, real, input_lengths)
+        steps = len(emissions)
+        with np.errstate(divide="ignore", over="ignore"):
+            alphas = self._forward(emissions, jump, real, input_lengths)
+            betas = self._backward(emissions, jump, input_lengths, target_lengths)
         likelihood = self._final(np, alphas[-1], target_lengths)
-        betas = self._backward(emissions, jump, input_lengths, target_lengths)
         share = alphas + betas - likelihood[None, :, None]
         bounded = np.clip(share.real, -700, 80)
         posterior = np.exp(bounded + 1j * share.imag if share.dtype.kind == "c" else bounded)
         posterior *= (np.arange(steps)[:, None] < input_lengths[None, :])[:, :, None]
-        grad = np.zeros_like(log_probs)
-        rows = np.arange(batch)[:, None]
-        for t in range(steps):
-            np.add.at(grad[t], (rows, symbols), -posterior[t])
+        grad = self._per_symbol(posterior, symbols, log_probs)
         losses = self._cap(np, -likelihood)
         return losses, np.where(np.isfinite(losses)[None, :, None], grad, 0)
 
+    def _per_symbol(self, posterior: Array, symbols: Array, log_probs: Array) -> Any:
+        """Minus the sum over the places of each symbol: every other place is a blank, and at each of the others an example has
+        one symbol, so no element is added to twice at once."""
+        grad = np.zeros_like(log_probs)
+        grad[:, :, self.blank] -= posterior[:, :, ::2].sum(axis=2)
+        examples = np.arange(len(symbols))
+        for place in range(1, symbols.shape[1], 2):
+            grad[:, examples, symbols[:, place]] -= posterior[:, :, place]
+        return grad
+
     def _forward(self, emissions: Array, jump: Array, real: Array, input_lengths: Array) -> Any:
         """log of the probability of all that leads to a place, its own emission included: (T, N, 2S+1)."""
-        alphas = np.empty_like(emissions)
+        steps, batch, places = emissions.shape
+        padded = np.full((steps, batch, places + 2), _NEVER, emissions.dtype)  # two places more before the first
+        alphas = padded[:, :, 2:]
         alphas[0] = self._start(np, emissions[0], real)
-        for t in range(1, len(emissions)):
-            inside = (t < input_lengths).reshape(-1, 1)
-            alphas[t] = np.where(inside, self._advance(np, alphas[t - 1], emissions[t], jump), alphas[t - 1])
+        shortest = min(steps, *input_lengths.reshape(-1))
+        for t in range(1, steps):
+            before = padded[t - 1]
+            two_before = np.where(jump, before[:, :-2], _NEVER)  # type: ignore[call-overload]  # of NumPy's own
+            alpha = _log_sum(alphas[t - 1], before[:, 1:-1], two_before) + emissions[t]
+            alphas[t] = alpha
+            if t >= shortest:
+                alphas[t] = np.where((t < input_lengths).reshape(-1, 1), alpha, alphas[t - 1])
         return alphas
 
     def _backward(self, emissions: Array, jump: Array, input_lengths: Array, target_lengths: Array) -> Any:
@@ -176,14 +205,15 @@ class CTC(Primitive):
         final = np.where((at == ends) | (at == ends - 1), 0.0, _NEVER)
         betas = np.full_like(emissions, _NEVER)
         beta = np.full((batch, places), _NEVER, emissions.dtype)
+        ahead = np.full((batch, places + 2), _NEVER, emissions.dtype)  # two places more after the last
         jumps = np.concatenate([jump, np.zeros((batch, 2), bool)], axis=1)[:, 2:]
+        shortest = min(steps, *input_lengths.reshape(-1))
         for t in range(steps - 1, -1, -1):
-            last = (t == input_lengths - 1).reshape(-1, 1)
             if t + 1 < steps:
-                ahead = np.concatenate([beta + emissions[t + 1], np.full((batch, 2), _NEVER)], axis=1)
-                two = np.where(jumps, ahead[:, 2:], _NEVER)
-                beta = _log_add(np, _log_add(np, ahead[:, :-2], ahead[:, 1:-1]), two)
-            beta = np.where(last, final, beta)
+                ahead[:, :-2] = beta + emissions[t + 1]
+                beta = _log_sum(ahead[:, :-2], ahead[:, 1:-1], np.where(jumps, ahead[:, 2:], _NEVER))
+            if t + 1 >= shortest:
+                beta = np.where((t == input_lengths - 1).reshape(-1, 1), final.astype(beta.dtype), beta)
             betas[t] = beta
         return betas
 
@@ -217,7 +247,8 @@ class CTCAlignments(CTC):
         symbols, jump, real = self._layout(xp, targets, xp.asarray(target_lengths))
         emissions = self._emissions(xp, widen(log_probs), symbols)
         if xp is np:
-            alphas = self._forward(emissions, jump, real, lengths)
+            with np.errstate(divide="ignore", over="ignore"):
+                alphas = self._forward(emissions, jump, real, lengths)
         else:
             alphas = self._scanned(xp, require("jax.lax", "xla", "CTC on XLA"), emissions, jump, real, lengths)
         inside = (xp.arange(len(emissions))[:, None] < lengths)[:, :, None] & real[None]
