@@ -32,7 +32,7 @@ round: {{start_fl_job_threshold: {phones}, start_fl_job_time_window: 60000, upda
          update_model_time_window: 60000, global_iteration_time_window: 120000}}
 encrypt:
   encrypt_train_type: PW_ENCRYPT
-  pw_encrypt: {{share_secrets_ratio: 1.0, cipher_time_window: 10000, reconstruct_secrets_threshold: 2}}
+  pw_encrypt: {{share_secrets_ratio: 1.0, cipher_time_window: 60000, reconstruct_secrets_threshold: 2}}
 summary: {{metrics_file: {folder}/metrics.json, failure_event_file: {folder}/event.txt}}
 client: {{client_epoch_num: 5, client_batch_size: 20, client_learning_rate: 0.1}}
 """

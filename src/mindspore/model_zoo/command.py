@@ -15,7 +15,7 @@ import dataclasses
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from mindspore import context
 from mindspore.common.parameter import Parameter
@@ -48,8 +48,15 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
+class _Parser(argparse.ArgumentParser):
+    """Its errors are a line, as all others here; all options of a command are many lines."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"error: {message}\nTry: {self.prog} --help\n")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m mindspore.model_zoo", description="Common networks, ready to train.")
+    parser = _Parser(prog="python -m mindspore.model_zoo", description="Common networks, ready to train.")
     commands = parser.add_subparsers(dest="command", required=True)
 
     def command(name: str, action: Any, help: str, network: bool = True) -> argparse.ArgumentParser:

@@ -98,11 +98,13 @@ def entries() -> dict[str, Entry]:
     """All networks by name."""
     for family in FAMILIES:
         importlib.import_module(f"mindspore.model_zoo.{family}")
-    return _ENTRIES
+    places = {family: place for place, family in enumerate(FAMILIES)}
+    # tasks import some modules earlier than the list has them; those of users come last
+    return dict(sorted(_ENTRIES.items(), key=lambda item: places.get(item[1].family, len(places))))
 
 
 def entry(name: str) -> Entry:
-    """The entry of a name; KeyError with the nearest names if there is none."""
+    """The entry of a name; ValueError with the nearest names if there is none."""
     known = entries()
     if name in known:
         return known[name]
