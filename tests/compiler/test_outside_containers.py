@@ -4,7 +4,7 @@ The oracle is Python itself: the same program runs compiled and with the compile
 """
 
 import warnings
-from collections import deque
+from collections import OrderedDict, deque
 
 import numpy as np
 import pytest
@@ -288,3 +288,27 @@ def test_a_graph_is_not_used_for_other_contents(case):
     assert plain(function(x)) == plain(function(x)) == [10.0 * before]
     change()
     assert plain(function(x)) == [10.0 * after]
+
+
+def test_ordered_dictionaries_stay_whole():
+    """They keep their order beside their items: both are put back after a trace, for slices of CellList, too."""
+
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.CellList([nn.ReLU(), nn.Tanh(), nn.ReLU()])
+            self.scales = OrderedDict(a=1.0, b=2.0)
+            self.scales.move_to_end("a")
+
+        def construct(self, x):
+            self.scales["c"] = 3.0
+            for layer in self.layers[:-1]:
+                x = layer(x)
+            return self.layers[-1](x) * self.scales["b"]
+
+    for mode in (ms.GRAPH_MODE, ms.PYNATIVE_MODE) * 2:
+        net = Net()
+        with ms.context.local_context(mode=mode):
+            assert net(Tensor([1.0, -2.0])).asnumpy() == pytest.approx(2 * np.tanh([1.0, 0.0]), rel=1e-5)
+        assert len(net.layers) == 3 and [type(layer).__name__ for layer in net.layers] == ["ReLU", "Tanh", "ReLU"]
+        assert list(net.scales)[:2] == ["b", "a"] and len(net.scales) == len(list(net.scales.values()))

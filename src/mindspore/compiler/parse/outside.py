@@ -11,7 +11,7 @@ the function needs values that only a run gives.
 from __future__ import annotations
 
 import operator
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -140,9 +140,14 @@ def _same(a: Any, b: Any) -> bool:
     return a is b or (type(a) is type(b) and isinstance(a, (bool, int, float, complex, str)) and a == b)
 
 
+def _kind(container: dict) -> type[dict]:
+    """Whose methods change a dictionary without its own class's being asked: an ordered one keeps its order beside its items."""
+    return OrderedDict if isinstance(container, OrderedDict) else dict
+
+
 def _copy(container: Any) -> Any:
     if isinstance(container, dict):
-        return dict(dict.items(container))
+        return dict(_kind(container).items(container))
     if isinstance(container, np.ndarray):
         return _array_items(container)
     return set(container) if isinstance(container, set) else list(container)
@@ -164,8 +169,10 @@ def _fill(container: Any, kept: Any) -> None:
     if isinstance(container, list):
         list.__setitem__(container, slice(None), kept)
     elif isinstance(container, dict):
-        dict.clear(container)
-        dict.update(container, kept)
+        kind = _kind(container)
+        kind.clear(container)
+        for key, item in kept.items():
+            kind.__setitem__(container, key, item)
     elif isinstance(container, np.ndarray):
         container[...] = np.frombuffer(kept[2], container.dtype).reshape(container.shape)
     else:
@@ -176,7 +183,7 @@ def _fill(container: Any, kept: Any) -> None:
 def _mapped(value: Any, function: Callable[[Any], Any]) -> Any:
     """A plain copy of a structure with the function applied to what is in it."""
     if isinstance(value, dict):
-        return {key: function(item) for key, item in dict.items(value)}
+        return {key: function(item) for key, item in _kind(value).items(value)}
     if isinstance(value, (list, deque)):
         return [function(item) for item in value]
     if type(value) is tuple:
