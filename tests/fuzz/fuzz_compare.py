@@ -74,7 +74,7 @@ def _array(leaf: Any) -> tuple[str, np.ndarray]:
 
 def _agree(what: str, expected: Any, found: Any, noise: float) -> None:
     refused = [isinstance(outcome, Exception) for outcome in (expected, found)]
-    if all(refused):
+    if all(refused) or (refused[0] and "xla" in what and _unknown(found)):
         return
     if any(refused):
         raise Difference(f"{what}: PyNative mode gives {_shown(expected)}, the graph {_shown(found)}")
@@ -87,13 +87,18 @@ def _agree(what: str, expected: Any, found: Any, noise: float) -> None:
             raise Difference(f"{what}: {name}{list(wanted.shape)} differ\n{wanted!r:.400}\n{got!r:.400}")
 
 
+def _unknown(found: Any) -> bool:
+    """Whether all results are NaN: so XLA answers where a decomposition does not exist."""
+    return all(array.dtype.kind in "fc" and np.isnan(array).all() for _, array in found)
+
+
 def _close(name: str, wanted: np.ndarray, got: np.ndarray, noise: float) -> bool:
     if wanted.dtype.kind not in "fc":
         return bool(np.array_equal(wanted, got))
     finite = np.isfinite(wanted)
     if not np.array_equal(finite, np.isfinite(got)):
         return _at_the_border(name, wanted, got)
-    if not np.array_equal(wanted[~finite], got[~finite], equal_nan=True):
+    if wanted.dtype.kind == "f" and not np.array_equal(wanted[~finite], got[~finite], equal_nan=True):
         return False
     wanted, got = wanted[finite], got[finite]
     if not wanted.size:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mindspore as ms
-from mindspore import Tensor, ops
+from mindspore import Tensor, nn, ops
 from mindspore._base.optional import available
 
 WAYS = ("pynative", "interp", "cpu", *(("xla",) if available("jax") else ()))
@@ -39,6 +39,33 @@ def test_sine_and_tangent_keep_the_sign_of_zero(run):
         np.testing.assert_array_equal(np.signbit(result.asnumpy()[:3]), [True, False, True])
 
 
+def test_sums_over_nothing_beside_what_is_summed(run):
+    weight = np.array([1.0, 2.0, 3.0, 4.0], np.float32)
+
+    def centred(x, w):
+        mean = x.sum((0, 2, 3), keepdims=True)
+        return (x - mean) * w.reshape(1, 4, 1, 1), mean.reshape(-1) + w, ((x - mean) ** 2).sum((0, 2, 3)) * w
+
+    parts, first, second = run(centred, Tensor(np.zeros((2, 4, 6, 0), np.float32)), Tensor(weight))
+    assert parts.shape == (2, 4, 6, 0)
+    np.testing.assert_array_equal(first.asnumpy(), weight)
+    np.testing.assert_array_equal(second.asnumpy(), np.zeros(4))
+
+
+@pytest.mark.parametrize("shape", [(2, 4, 6, 0), (0, 4, 3, 3)])
+def test_batch_statistics_of_nothing_are_refused(run, shape):
+    net = nn.BatchNorm2d(4).set_train()
+    with pytest.raises(ValueError, match="no values to take means of"):
+        run(lambda x: net(x), Tensor(np.zeros(shape, np.float32)))
+    assert net.moving_mean.tolist() == [0.0] * 4
+
+
+def test_largest_integers_of_windows(run):
+    x = np.arange(-24, 24, dtype=np.int32).reshape(1, 2, 4, 2, 3)
+    found = run(lambda x: ops.max_pool3d(x, 2), Tensor(x))
+    np.testing.assert_array_equal(found.asnumpy(), x.reshape(1, 2, 2, 2, 1, 2, 3)[..., :2].max((3, 5, 6), keepdims=False)[..., None])
+
+
 def test_a_rectangle_that_is_nowhere_has_no_overlap(run):
     box = Tensor([[[0.0, 0.0, 2.0, 2.0, 0.0]]])
     others = Tensor([[[1.0, 0.0, 2.0, 2.0, 0.0], [0.0, 0.0, 2.0, 2.0, np.nan], [np.inf, 0.0, 1.0, 1.0, 0.0]]])
@@ -51,3 +78,6 @@ def test_memory_that_no_machine_has(run):
     x, places = Tensor([[[3.0, 4.0]]]), Tensor([[[1, 3]]])
     with pytest.raises((MemoryError, RuntimeError), match=r"[Mm]emory|allocate|GiB"):
         run(lambda x: ops.max_unpool1d(x, places, 2, 2**46), x)
+    image, kernel = Tensor(np.ones((1, 2, 4, 4), np.float32)), Tensor(np.ones((3, 2, 2, 2), np.float32))
+    with pytest.raises((MemoryError, RuntimeError, ValueError)):
+        run(lambda x: ops.conv2d(x, kernel, None, 1, "pad", (2**40, 2)), image)

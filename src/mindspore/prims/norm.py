@@ -508,6 +508,11 @@ class BatchNorm(Primitive):
                     f"For '{self.name}', '{name}' must have the shape ({channels},), one element for each channel of an input "
                     f"of shape {x.shape}, but got {value.shape}."
                 )
+        if self.is_training and _count(x.shape, self._axes(x.ndim)) == 0:
+            raise ValueError(
+                f"For '{self.name}', an input of the shape {x.shape} has no values to take means of, which would leave NaN in the moving "
+                "ones. Leave out empty batches when training."
+            )
         stat = AbstractTensor(stat_dtype(x.dtype), (channels,))
         return AbstractTuple((x, mean, variance, stat, stat))
 

@@ -145,7 +145,7 @@ class Pooling(Primitive):
 def lowest(dtype: Any) -> Any:
     """The value that never wins a maximum."""
     if dtype.kind in "ui":
-        return np.iinfo(dtype).min
+        return np.asarray(np.iinfo(dtype).min, dtype)
     return np.asarray(-np.inf, dtype)
 
 

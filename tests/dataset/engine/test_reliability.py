@@ -350,3 +350,47 @@ def test_a_file_that_vanishes_is_an_error_of_the_pipeline(tmp_path, workers):
     (tmp_path / "a" / "1.png").unlink()
     with pytest.raises(RuntimeError, match=r"Failed to open file: .*1\.png: No such file"):
         list(data)
+
+
+class Ends:
+    """Rows of which one ends the program instead of being given."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __len__(self):
+        return 20
+
+    def __getitem__(self, index):
+        if index == 7:
+            raise self.error
+        return (np.array([index]),)
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), GeneratorExit()], ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_ends_a_program_ends_the_pipeline(error, workers):
+    """The consumer waited for a thread that was gone."""
+    rows = ds.GeneratorDataset(Ends(error), ["x"], shuffle=False, num_parallel_workers=workers, python_multiprocessing=False)
+    seen = []
+    with pytest.raises(type(error)):
+        for (x,) in rows.create_tuple_iterator(num_epochs=1, output_numpy=True):
+            seen.append(int(x[0]))
+    assert seen == list(range(7))
+
+
+def test_an_iterator_after_an_error():
+    rows = ds.GeneratorDataset(Ends(ValueError("broken")), ["x"], shuffle=False).create_tuple_iterator(num_epochs=1)
+    for _ in range(7):
+        next(rows)
+    with pytest.raises(RuntimeError, match="broken"):
+        next(rows)
+    with pytest.raises(RuntimeError, match="no running pipeline"):
+        next(rows)
+
+
+def test_many_repetitions_are_not_written_down():
+    rows = ds.NumpySlicesDataset(np.arange(3), shuffle=True).repeat(2**31 - 1).take(30)
+    for _ in range(2):
+        seen = [int(x) for (x,) in rows.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+        assert len(seen) == 30 and all(sorted(seen[i : i + 3]) == [0, 1, 2] for i in range(0, 30, 3))

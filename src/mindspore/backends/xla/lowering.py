@@ -45,6 +45,8 @@ OWN_LAYOUTS = ("gpu",)
 #: without 31.2). Where few rows meet large matrices, reading is all that counts, and Triton's read faster (decoding one
 #: token with 8 billion parameters: 4.6 ms, without 5.2).
 _FEW_MULTIPLICATIONS = 64
+#: bytes that a process can have addresses for
+_ADDRESSES = 1 << 47
 #: What is recorded into CUDA graphs and launched at once: XLA's own choice and convolutions. One by one they keep the host
 #: busier than the GPU (ResNet-50, 32 images: 6.95 ms, recorded 6.57).
 _RECORDED = "FUSION,CUBLAS,CUBLASLT,CUSTOM_CALL,CUDNN,DYNAMIC_SLICE_FUSION,CONVOLUTION"
@@ -86,6 +88,7 @@ class XlaBackend:
         self, graph: FuncGraph, donated: frozenset[int], capacity: int = 0, counters: list[CNode] | None = None
     ) -> Any:
         lowering = Lowering(self.jax, capacity)
+        _refuse_what_no_memory_holds(graph)
 
         def run(*arrays: Any) -> tuple:
             outputs = tuple(lowering.run(graph, arrays))
@@ -155,6 +158,15 @@ class XlaBackend:
             if self.deterministic:
                 options["xla_gpu_deterministic_ops"] = True
         return {k: v for k, v in options.items() if k not in given}
+
+
+def _refuse_what_no_memory_holds(graph: FuncGraph) -> None:
+    """XLA's compiler may not come to an end over them."""
+    for g in graph.all_graphs():
+        for node in g.nodes():
+            kind = node.abstract
+            if isinstance(kind, AbstractTensor) and kind.nbytes > _ADDRESSES:
+                raise MemoryError(f"A {kind.dtype} tensor of the shape {kind.shape} takes {kind.nbytes / 2**30:.4g} GiB.")
 
 
 def _guarded(jnp: Any, graph: FuncGraph, arrays: tuple, outputs: tuple) -> tuple:

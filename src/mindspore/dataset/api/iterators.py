@@ -74,6 +74,8 @@ class Iterator:
         return self
 
     def __next__(self) -> Any:
+        if not hasattr(self, "_runtime_context"):
+            raise RuntimeError("The iterator has no running pipeline: it was stopped, or met an error. Create another one.")
         try:
             row = self._fetch()
         except StopIteration:

@@ -199,23 +199,33 @@ class Take(RefOperator):
         return rows if self.count == -1 else itertools.islice(rows, self.count)
 
 
+#: row numbers of all passes that a repetition lists at once
+_MANY_ROWS = 1 << 22
+_MANY_PASSES = 1 << 13
+
+
 class Repeat(RefOperator):
     """Several epochs of the child as one; -1 goes on for ever."""
 
     def __init__(self, child: Operator, count: int):
         super().__init__(child)
         self.count = count
+        self._pass_by_pass = count == -1
         child.repeated(count)
 
     def refs(self, epoch):
-        if self.count == -1:
+        if self._pass_by_pass:
             return None
-        passes = []
+        passes, rows_so_far = [], 0
         for i in range(self.count):
             below = self.children[0].refs(epoch * self.count + i)
             if below is None:
                 return None
             passes.append(below)
+            rows_so_far += len(below[0])
+            if i and (rows_so_far > _MANY_ROWS or i > _MANY_PASSES):  # too many to be written down; begins again below
+                self._pass_by_pass = True
+                return None
         # one key space for all passes: the keys of pass i stand above those of pass i - 1
         span = max((int(keys.max()) + 1 for keys, _ in passes if len(keys)), default=0)
         keys = np.concatenate([keys + i * span for i, (keys, _) in enumerate(passes)])

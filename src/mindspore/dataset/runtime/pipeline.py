@@ -138,7 +138,7 @@ def _feed(stream: Generator, rows: queue.SimpleQueue, room: _Room) -> None:
                 return
             rows.put(("row", value))
         rows.put(("end", None))
-    except Exception as error:  # raised where the rows are fetched
+    except BaseException as error:  # raised where the rows are fetched, also what ends a program: who waits there must not wait forever
         rows.put(("error", error))
     finally:
         stream.close()

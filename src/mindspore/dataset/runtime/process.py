@@ -247,7 +247,7 @@ def _work(arguments: _Arguments, number: int) -> None:
             task = pickle.loads(data)
             _seed_globals(arguments.function.seed_for(task))
             message = _packed(arguments.function(task), memory, slot, arguments.slot_size)
-        except Exception as error:  # raised in the process that asked
+        except BaseException as error:  # raised in the process that asked, also SystemExit
             message = pickle.dumps(("error", _portable(error, number), 0, []))
         slot = (slot + 1) % SLOTS
         try:

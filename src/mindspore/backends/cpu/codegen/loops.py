@@ -439,8 +439,9 @@ class _Writer:
                 self._define(point, i)
 
     def _kept_stores(self, point: _Point) -> None:
+        empty = any(self.extents[axis] == 0 for axis in self.reduced)  # what varies along such an axis has no elements
         for buffer, value in self.kernel.stores:
-            if not self.a.full_store(buffer):
+            if not self.a.full_store(buffer) and not (empty and self.a.inner(value)):
                 self._store(point, buffer, value)
 
     def _tiled_reduction(self, top: _Point) -> None:
