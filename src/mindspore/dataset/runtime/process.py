@@ -289,7 +289,7 @@ def _packed(result: Any, memory: mmap.mmap | None, slot: int, slot_size: int) ->
     return pickle.dumps(("result", value, slot, [view.nbytes for view in views]), protocol=5)
 
 
-def _portable(error: Exception, number: int) -> Exception:
+def _portable(error: BaseException, number: int) -> Exception:
     """An error that survives pickling, with the worker's call stack where the message does not have it."""
     if isinstance(error, PipelineError):
         return PipelineError(str(error))
