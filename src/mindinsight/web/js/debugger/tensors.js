@@ -46,7 +46,7 @@ export class Tensors {
     this.rows = rows;
     this.value = h("div");
     const head = h("thead", {}, h("tr", {}, ["", "Tensor", "Type", "Shape", "Bytes"].map((t) => h("th", {}, t))));
-    const row = (t) => h("tr", { "aria-selected": t.name === this.name, onclick: () => t.shape && this.session.act(() => this.look(t)) }, h("td", {}, t.type), h("td", {}, h("button", { class: "quiet", disabled: !t.shape }, t.name)), h("td", {}, (t.dtype || "").replace("DT_", "").toLowerCase()), h("td", {}, t.shape ? `[${t.shape.join(", ")}]` : "not computed yet in this step"), h("td", { class: "num" }, t.bytes ? short(t.bytes) : ""));
+    const row = (t) => h("tr", { "aria-selected": t.name === this.name, onclick: () => t.shape && this.session.act(() => this.look(t)) }, h("td", {}, t.type), h("td", {}, h("button", { class: "quiet", disabled: !t.shape }, t.name)), h("td", {}, (t.dtype || "").replace("DT_", "").toLowerCase()), h("td", {}, t.shape ? `[${t.shape.join(", ")}]` : this.session.dump ? "not in the dump" : "not computed yet in this step"), h("td", { class: "num" }, t.bytes ? short(t.bytes) : ""));
     this.list = h("tbody", { class: "choices" }, rows.map(row));
     fill(this.node, h("h2", {}, "Tensors"), rows.length ? h("table", { class: "grid", style: "margin:8px 0" }, head, this.list) : h("p", { class: "count" }, "Choose an operation or a parameter in the graph: what it gives and what it reads is shown here, as of the step at hand."), this.value);
   }

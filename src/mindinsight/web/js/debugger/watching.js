@@ -79,7 +79,7 @@ export class Watching {
   line(name) {
     const { graph } = this.session, leaf = this.session.leafOf(name), lines = leaf && leaf.leaf >= 0 ? graph.lines[leaf.leaf] || [] : [];
     const source = lines.map((number) => graph.sources[number]).sort((a, b) => FRAMEWORK.test(a.file_path) - FRAMEWORK.test(b.file_path))[0];
-    return source ? h("span", { class: "where" }, `${source.file_path.split("/").pop()}:${source.line_no}  ${source.code_line.trim()}`) : null;
+    return source ? h("span", { class: "where", title: `${source.file_path}:${source.line_no}` }, `${source.file_path.split("/").pop()}:${source.line_no}  ${source.code_line.trim()}`) : null;
   }
 
   // Look at what was found first.
