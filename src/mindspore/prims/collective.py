@@ -220,6 +220,8 @@ class AllReduce(Collective):
         def total(y: Any) -> Any:
             return jax.lax.psum(y, **place._asdict())
 
+        if self.op in ("max", "min") and jax.numpy.issubdtype(x.dtype, jax.numpy.integer):
+            return (jax.lax.pmax if self.op == "max" else jax.lax.pmin)(x, **place._asdict())
         return _combined(jax, self.op, x, self.size, total, lambda y: jax.lax.all_gather(y, **place._asdict()))
 
     def eval(self, xp: Namespace, x: Array) -> Any:

@@ -608,6 +608,8 @@ class Planner:
                         del chosen[label]
             if chosen not in found:
                 found.append(chosen)
+        if node.id in self.after_gradients:  # what is whole there ends in a weight: cut for less work, it would be gathered again
+            return found
         batch = self._batch(rule, shapes, outputs)
         return found if batch is None or batch in found else [*found, batch]
 

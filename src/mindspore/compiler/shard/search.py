@@ -12,6 +12,7 @@ the frontier only, so a plan that fits may exist that is a little faster than th
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,20 @@ def find_plan(graph: FuncGraph, options: Options, given: Given = Given()) -> Pla
 def _plan_of(graph: FuncGraph, options: Options, given: Given) -> Plan:
     if not options.search or given.operators:
         return make_plan(graph, options, given=given)
-    return Search(graph, options, given).run()
+    searched = Search(graph, options, given).run()
+    if options.propagate:
+        return searched
+    # The search is exact for the forward pass, and gradients follow it; what is to be little is the whole step.
+    batch = make_plan(graph, replace(options, search=False), given=given)
+    batch.options = options
+    reports = [Report(plan) for plan in (searched, batch)]
+    fits = reports[1].weights <= max(options.machine.memory, reports[0].weights)
+    return batch if fits and _seconds(reports[1]) < _seconds(reports[0]) else searched
+
+
+def _seconds(report: Report) -> float:
+    """Of a step, nothing of it hidden."""
+    return report.seconds + report.waiting
 
 
 def super_axes(mesh: Mesh, machine: cost.Machine) -> list[Axes]:
