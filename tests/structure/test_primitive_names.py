@@ -27,6 +27,7 @@ ABOUT_NAMES = {
     "mindspore/experimental": "the same",
     "mindspore/rewrite": "names of Python's operators",
     "mindspore/train/amp.py": "official lists of compositions",
+    "mindspore/utils/runtime_execution_order_check.py": "names in files of official MindSpore",
     "mindspore/runtime/transports": "names of what was being done, for errors",
     "mindspore/backends/cpu/points.py": "kinds of updates",
     "mindspore/common/dtype.py": "names of element types",

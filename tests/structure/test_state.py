@@ -63,6 +63,7 @@ PROCESS = {
     "log.py:_State": "loggers belong to the process",
     "mindrecord/config.py:_settings": "settings of files, which import nothing from here",
     "prims/summary.py:_pending": "what networks hand to the one SummaryRecord that may be open",
+    "utils/runtime_execution_order_check.py:_Collection": "the run of processes that this one belongs to",
     "prims/world.py:_World": "the run of processes that this one belongs to",
     "profiler/mstx.py:mstx": "a profiler watches all threads",
     "profiler/recorder.py:_Current": "a profiler watches all threads",

@@ -100,13 +100,13 @@ def test_numbers_of_types_and_names_that_say_what_they_need():
     from mindspore.numpy.utils_const import _canonicalize_axis
     from mindspore.ops._grad_experimental.grad_comm_ops import get_squared_device_local_norm_param
 
-    from mindspore import graph, ops, utils
+    from mindspore import graph, ops
 
     assert typing.type_to_type_id(ms.float32) == 43 and typing.type_to_type_id(ms.bool_) == 30
     assert ops._add_attr(abs, keep=1)(-3) == 3
     assert get_squared_device_local_norm_param() is get_squared_device_local_norm_param()
     assert _canonicalize_axis((-1, 0), 3) == (2, 0) and _to_tensor([1, 2]).shape == (2,)
-    for call in (run_backward, utils.runtime_execution_order_check, graph.register_custom_pass, graph.flops_collection):
+    for call in (run_backward, graph.register_custom_pass, graph.flops_collection):
         with pytest.raises(RuntimeError, match="official MindSpore"):
             call("x")
 

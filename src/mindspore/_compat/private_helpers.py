@@ -241,17 +241,6 @@ def flops_collection(phase: str = "train") -> tuple[int, int, int, int, bool]:
     )
 
 
-def runtime_execution_order_check(folders_: Any, all_rank: bool | None = None) -> None:
-    """Official code compares files that its run-time writes on Ascend processors."""
-    raise RuntimeError(
-        "'runtime_execution_order_check' needs the order of communication that official MindSpore writes on Ascend processors. Here every "
-        "graph compares its collectives with those of the other processes when it first runs."
-    )
-
-
-comm_exec_order_check = runtime_execution_order_check
-
-
 class _TftHandler:
     """The link to MindIO TFT, a service that restarts jobs on Ascend clusters: there is none."""
 

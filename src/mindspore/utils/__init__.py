@@ -10,8 +10,10 @@ from mindspore.utils.hardware import (
     sdc_detect_stop,
     stress_detect,
 )
+from mindspore.utils.runtime_execution_order_check import comm_exec_order_check, runtime_execution_order_check
 
 __all__ = [
-    "ExitByRequest", "MsDispatchMode", "dryrun", "from_dlpack", "get_sdc_detect_result", "sdc_detect_start",
+    "ExitByRequest", "MsDispatchMode", "comm_exec_order_check", "dryrun", "from_dlpack", "get_sdc_detect_result",
+    "runtime_execution_order_check", "sdc_detect_start",
     "sdc_detect_stop", "stress_detect", "to_dlpack",
 ]  # fmt: skip

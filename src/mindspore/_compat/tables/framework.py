@@ -101,7 +101,7 @@ HELD = {
     "mindspore.numpy.utils": Entry(search=("mindspore._compat.numpy_helpers",)),
     "mindspore.numpy.utils_const": Entry(search=("mindspore._compat.numpy_helpers",)),
     "mindspore.utils": Entry(
-        unlisted=held_by(_PRIVATE, "_tft_handler comm_exec_order_check runtime_execution_order_check")
+        unlisted=held_by(_PRIVATE, "_tft_handler")
     ),
     "mindspore.common._stub_tensor": Entry(held_by(_PRIVATE, "StubTensor _convert_stub")),
     "mindspore.common.initializer": Entry(unlisted={"_init_random_uniform": _PRIVATE}),
