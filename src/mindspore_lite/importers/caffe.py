@@ -161,7 +161,10 @@ def _model(net: Text, layers: list[Text], arrays: dict[str, list[np.ndarray]]) -
         if unknown:
             raise DecodeError(f"the layer '{message.text('name')}' reads '{unknown[0]}', which nothing has written")
         layer = Layer(writer, kind, message, [values[b] for b in bottoms], arrays.get(message.text("name"), []))
-        found = RULES[kind](layer)
+        try:
+            found = RULES[kind](layer)
+        except (IndexError, KeyError, TypeError, OverflowError, ZeroDivisionError) as error:  # weights of other ranks
+            raise DecodeError(f"the layer '{message.text('name')}' ({kind}) does not fit its weights or settings ({error})") from error
         results = found if isinstance(found, list) else [found] * max(len(tops), 1)
         read_last.update(dict.fromkeys(bottoms, True))
         for top, name in zip(tops, results):

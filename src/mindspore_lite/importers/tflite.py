@@ -182,7 +182,10 @@ class _Importer:
         if quantised:
             self._dequantise(inputs)
         use = _Use(self, inputs, outputs, options if options is not None else _NO_OPTIONS)
-        _RULES[code](use)
+        try:
+            _RULES[code](use)
+        except (IndexError, KeyError, TypeError, OverflowError, ZeroDivisionError) as error:  # inputs other than the rule takes
+            raise FlatbufferError(f"an operator (code {code}) does not fit its inputs or settings ({error})") from error
         if saved is not None:
             made = {n: (self.nhwc.get(n), self.nchw.get(n)) for n in outputs}
             self.nhwc, self.nchw = saved
