@@ -17,7 +17,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "compiler"))
 from language_cases import CASES, assert_same
 
 import mindspore as ms
-from mindspore import Tensor, nn, ops
+from mindspore import Tensor, amp, nn, ops
+from mindspore.prims.packed_product import PackedProduct
+from mindspore.runtime import devices
 
 RNG = np.random.default_rng(0)
 
@@ -227,6 +229,63 @@ def check_halves(target, function, arguments):
             assert error <= 2e-2, f"{error:.3f} of the result's size"
 
 
+def check_float8(target):
+    """A layer whose products are rounded to 8 bits, in bfloat16, beside the same rounding in float32; and that it is rounded."""
+    x, w = f(64, 256).astype(ms.bfloat16).astype(ms.float32), f(128, 256).astype(ms.bfloat16).astype(ms.float32)
+
+    def make(rounded):
+        layer = nn.Dense(256, 128, weight_init=w, has_bias=False)
+        return amp.float8_products(layer) if rounded else layer
+
+    results = {}
+    for name, rounded, where, dtype in (
+        ("exact", False, "interp", ms.float32), ("wide", True, "interp", ms.float32), ("half", True, target, ms.bfloat16),
+    ):  # fmt: skip
+        layer = make(rounded)
+        out = lambda v, layer=layer, dtype=dtype: layer(v.astype(dtype)).astype(ms.float32)
+        gradient = lambda v, out=out: ms.grad(lambda u: ops.sin(out(u)).sum())(v)
+        results[name] = [on(where, run, x).asnumpy() for run in (out, gradient)]
+    distance = lambda a, b: [float(np.linalg.norm(p - q) / np.linalg.norm(q)) for p, q in zip(results[a], results[b])]
+    assert max(distance("half", "wide")[:1]) < 1e-2, distance("half", "wide")
+    assert 1e-2 < distance("half", "exact")[0] < 1e-1, distance("half", "exact")
+    assert np.isfinite(results["half"][1]).all()
+
+
+def check_rows_alone(target):
+    """The bits of a product's row do not depend on how many rows there are."""
+    x, weight = f(300, 512), f(640, 512).astype(ms.bfloat16)
+    product = PackedProduct(640, "bfloat16")
+    found = [on(target, lambda v: product(v, weight, None, None, None), x[:rows]).asnumpy() for rows in (1, 16, 17, 64, 300)]
+    for other in found[1:]:
+        np.testing.assert_array_equal(other[:1], found[0])
+    coarse, wide = (a.astype(ms.bfloat16).astype(ms.float32).asnumpy() for a in (x, weight))
+    np.testing.assert_allclose(found[-1], coarse @ wide.T, rtol=1e-3, atol=1e-3)
+
+
+def check_eager_memory(target):
+    """Eager steps whose new weights take the memory of the old ones, beside the host's."""
+
+    def losses(where):
+        ms.set_seed(4)
+        ms.set_context(mode=ms.PYNATIVE_MODE, backend="", device_target=where)
+        net = nn.SequentialCell([nn.Dense(12, 12, weight_init=f(12, 12) * 0.2) for _ in range(6)])
+        optimizer = nn.Momentum(net.trainable_params(), 0.05, 0.9)
+        gradient = ms.value_and_grad(lambda a: (net(a) ** 2).mean(), None, optimizer.parameters)
+
+        def step():
+            loss, grads = gradient(x)
+            optimizer(grads)
+            return loss
+
+        return [float(step()) for _ in range(8)]
+
+    x, start = f(7, 12), RNG.bit_generator.state
+    expected = losses("CPU")
+    RNG.bit_generator.state = start
+    np.testing.assert_allclose(losses(target), expected, rtol=1e-3)
+    assert target == "CPU" or max(len(plan.replaced) for plan in devices.current().engine._plans.values()) >= 36
+
+
 class Residual(nn.Cell):
     """A small residual network: convolution, batch normalisation, pooling, dense."""
 
@@ -316,6 +375,12 @@ def main():
                 ),
             )
         )
+    checks += [
+        ("products of 8-bit floats", lambda: check_float8(target)),
+        ("eager steps in the same memory", lambda: check_eager_memory(target)),
+    ]
+    if target == "GPU":
+        checks.append(("rows of products alone", lambda: check_rows_alone(target)))
     passed, failed = 0, 0
     for name, check in checks:
         if given.only not in name:
