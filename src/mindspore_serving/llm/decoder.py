@@ -189,11 +189,12 @@ class Decoder(nn.Cell):
     def construct(
         self, x: Any, rotation: Any, positions: Any, tables: Any, adapter: Any = None, queries: Any = None
     ) -> Any:
-        for block in self.blocks[:-1]:
-            x = block(x, rotation, positions, tables, adapter, None)
-        if self.norm is not None:
-            x = self.norm(x)
-        return self.blocks[-1](x, rotation, positions, tables, adapter, queries)
+        last = len(self.blocks) - 1
+        for number, block in enumerate(self.blocks):
+            if number == last and self.norm is not None:
+                x = self.norm(x)
+            x = block(x, rotation, positions, tables, adapter, queries if number == last else None)
+        return x
 
 
 class Head(nn.Cell):
