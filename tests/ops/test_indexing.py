@@ -267,3 +267,24 @@ def test_bools_among_other_parts_are_masks_without_dimensions(index, mode):
     x[ours] = 7.0
     data[index] = 7.0
     np.testing.assert_array_equal(x.asnumpy(), data)
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ([0, 1], [1, 0]), (np.array([0, 1]), np.array([1, 0])), (np.array([True, False]), 0), (slice(0, 1), 1), (None, 0), (Ellipsis, 0),
+        (np.array([0, 1]), 2), (np.array([True, False]), np.array([True, False, True])), (np.array(1), np.array(0)), ([0, 1], 1), ([1],),
+    ],
+)  # fmt: skip
+def test_a_list_of_more_than_numbers_has_a_part_for_each_dimension(parts, mode):
+    """As in official MindSpore and PyTorch; NumPy says so of the tuple."""
+    ms.set_context(mode=mode)
+    array = np.arange(6, dtype=np.float32).reshape(2, 3)
+    index = [Tensor(part) if isinstance(part, np.ndarray) else part for part in parts]
+    found = ms.jit(lambda x: x[index])(Tensor(array)) if mode == ms.GRAPH_MODE else Tensor(array)[index]
+    np.testing.assert_array_equal(found.asnumpy(), array[parts])
+    x = Tensor(array)
+    x[index] = 9.0
+    array[parts] = 9
+    np.testing.assert_array_equal(x.asnumpy(), array)

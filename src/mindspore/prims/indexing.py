@@ -29,7 +29,7 @@ def getitem(x: TensorBase, index: Any) -> Any:
     """x[index] as a new tensor; in PyNative mode a view of x where ints, slices, None and Ellipsis pick it."""
     if index is False or index is True:
         return getitem(GetItem((None,))(x), slice(0, int(index)))
-    whole, index = _bools_as_positions(x, index)
+    whole, index = _bools_as_positions(x, _by_dimension(index))
     spec, tensors = _translate(whole, index)
     pick = GetItem(spec)
     out = pick(whole, *tensors)
@@ -45,7 +45,7 @@ def setitem(x: TensorBase, index: Any, value: TensorBase | float) -> None:
 
 def with_items(x: TensorBase, index: Any, value: TensorBase | float) -> Any:
     """A tensor like `x` except that x[index] is `value`."""
-    value = _as_value(x, value)
+    value, index = _as_value(x, value), _by_dimension(index)
     if index is True:
         index = Ellipsis
     elif index is False:
@@ -60,8 +60,15 @@ def with_items(x: TensorBase, index: Any, value: TensorBase | float) -> Any:
 
 def with_items_added(x: TensorBase, index: Any, value: TensorBase) -> Any:
     """A tensor like `x` except that `value` is added to x[index]; repeated places add up."""
-    spec, tensors = _translate(x, index)
+    spec, tensors = _translate(x, _by_dimension(index))
     return SetItem(spec, accumulate=True)(x, _as_value(x, value), *tensors)
+
+
+def _by_dimension(index: Any) -> Any:
+    """A list of anything but plain numbers has a part for each dimension, as a tuple has; one of numbers is an array."""
+    if isinstance(index, list) and not all(values.is_number(i) or isinstance(i, SymbolicScalarBase) for i in index):
+        return tuple(index)
+    return index
 
 
 def is_variable(value: Any) -> bool:
