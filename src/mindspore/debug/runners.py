@@ -66,9 +66,10 @@ class CompiledRunner:
     def run(self, record: StepRecord) -> list[np.ndarray]:
         """What the step returns; Parameters are then as it left them."""
         entry, given = self.entry, _tensors(record)
+        arrays = entry._arrays(given)
         if entry.device is not None:
-            entry._move_to_device(given)
-        outputs = entry.executable(*entry._arrays(given))
+            entry._move_to_device(given, arrays)
+        outputs = entry.executable(*arrays)
         entry.finish(outputs)
         written = {index for _, index in entry.traced.written}
         return [np.array(r) for i, r in enumerate(outputs) if i not in written and hasattr(r, "nbytes")]
