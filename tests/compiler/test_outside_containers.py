@@ -3,6 +3,7 @@
 The oracle is Python itself: the same program runs compiled and with the compiler switched off (`MS_JIT=0`), step by step.
 """
 
+import dataclasses
 import warnings
 from collections import OrderedDict, deque
 
@@ -312,3 +313,70 @@ def test_ordered_dictionaries_stay_whole():
             assert net(Tensor([1.0, -2.0])).asnumpy() == pytest.approx(2 * np.tanh([1.0, 0.0]), rel=1e-5)
         assert len(net.layers) == 3 and [type(layer).__name__ for layer in net.layers] == ["ReLU", "Tanh", "ReLU"]
         assert list(net.scales)[:2] == ["b", "a"] and len(net.scales) == len(list(net.scales.values()))
+
+
+@dataclasses.dataclass
+class Basket:
+    items: list = dataclasses.field(default_factory=list)
+
+
+def with_a_slice_of_cells():
+    cells = nn.CellList([nn.ReLU(), nn.Tanh(), nn.ReLU()])
+
+    def f(x):
+        for cell in cells[:-1]:
+            x = cell(x)
+        return x
+
+    return f
+
+
+def with_an_object_of_its_own():
+    def f(x):
+        basket = Basket()
+        basket.items.append(x)
+        return basket.items[0] * len(basket.items)
+
+    return f
+
+
+@pytest.mark.parametrize("make", [with_a_slice_of_cells, with_an_object_of_its_own])
+def test_what_the_function_makes_itself_is_not_from_outside(make):
+    function = ms.jit(make())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        results = {plain(function(Tensor([0.5])))[0] for _ in range(12)}
+    assert len(results) == 1 and function.compile_cache_size == 1
+
+
+def test_a_compiled_cell_that_changes_a_list_ends_as_plain_python():
+    @ms.jit
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.log = []
+
+        def construct(self, x):
+            self.log.append(x)
+            return x + 1
+
+    net = Net()
+    with pytest.warns(UserWarning, match="plain Python"):
+        for _ in range(12):
+            net(Tensor([1.0]))
+    assert len(net.log) == 12
+
+
+def test_cells_within_cells_are_from_outside():
+    class Keeps(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.kept = []
+
+        def construct(self, x):
+            self.kept.append(x * 2)
+            return x
+
+    net = nn.SequentialCell(Keeps(), Keeps())
+    ms.jit(ms.grad(lambda x: net(x).sum()))(Tensor([3.0]))
+    assert [plain(cell.kept) for cell in net] == [[[6.0]], [[6.0]]]

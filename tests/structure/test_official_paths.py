@@ -174,16 +174,5 @@ def test_scaled_sums_of_gradients_are_taken_out_once():
     ms.set_context(mode=ms.GRAPH_MODE)
 
 
-def test_products_of_tensor_parallelism_by_one_process():
-    x, w = ms.ops.ones((2, 3)), ms.ops.ones((3, 4)) * 2
-    ms.communication.init()
-    group = ms.communication.GlobalComm.WORLD_COMM_GROUP
-    product, rows = ms.ops.all_gather_matmul(x, w, group, 1)
-    assert product.shape == (2, 4) and float(product.sum()) == 48.0 and rows.shape == (2, 3)
-    assert float(ms.ops.matmul_reduce_scatter(x, w.T, group, 1, trans_x2=True).sum()) == 48.0
-    with pytest.raises(ValueError, match="'world_size' must be 1"):
-        ms.ops.all_gather_matmul(x, w, group, 2)
-
-
 def test_members_of_quantised_types_are_numbers_that_can_be_called():
     assert ms.QuantDtype.INT8.value() == ms.QuantDtype.INT8.value == 7 and ms.QuantDtype(7) is ms.QuantDtype.INT8

@@ -182,10 +182,14 @@ class Entry:
         return self._reported(number, float(value)) if number else None
 
     def _keep_given_away(self, outputs: Any) -> None:
-        """XLA has taken the memory of weights that are its own arrays: their old values are among the results of a failed run."""
+        """XLA has taken the memory of weights that are its own arrays: their old values are among the results of a failed run.
+
+        Other backends end the run where the error is met, and may have fewer results.
+        """
         given = {id(self.traced.weights[i - self.traced.arguments]) for i in self.donated}
         for parameter, index in self.traced.written:
-            if id(parameter) in given and type(outputs[index]) not in (np.ndarray, type(None)):
+            taken = id(parameter) in given and index < len(outputs)
+            if taken and type(outputs[index]) not in (np.ndarray, type(None)):
                 parameter._data = outputs[index]
 
     def _reported(self, number: int, value: float) -> BaseException:

@@ -226,7 +226,8 @@ class Cell(HookMixin, StateMixin):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if ACTIVE.builder is not None:
             return parse.call_cell(self, args, kwargs)
-        if (self._jit_options is not None or context.graph_mode()) and not self.__dict__.get("_run_eagerly"):
+        is_compiled = (self._jit_options is not None and not ACTIVE.eagerly) or context.graph_mode()
+        if is_compiled and not self.__dict__.get("_run_eagerly"):
             return self.compile_and_run(*args, **kwargs)
         if type(self).construct is Cell.construct:
             self.construct()

@@ -199,7 +199,8 @@ class AttributeRules(Rules):
         raw = store[name]
         if key not in self.reads:
             self.reads[key] = Read(owner, store, name, raw)
-            self.outside.meet(raw)
+            if isinstance(owner, GlobalNames) or self.outside.holds(owner):
+                self.outside.meet(raw)
         if is_cell(raw):
             self.note_cell(raw)
         if isinstance(raw, dict):

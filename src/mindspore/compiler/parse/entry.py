@@ -97,6 +97,7 @@ def trace(
     operations do not allow; without, it is what other programs expect to read.
     """
     interpreter = Interpreter(max_call_depth, variable, decides)
+    interpreter.outside.begin(function, (*args, *kwargs.values()))
     names = argument_names(function, len(args))
     return run_trace(
         interpreter,

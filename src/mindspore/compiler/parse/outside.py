@@ -4,6 +4,9 @@ Interpreted code works on these objects themselves, so identity, aliases and lib
 is noted when they are met. It is part of what the graph is made for (common/guards.py), and it is put back when the trace ends, since
 tracing is no run. What the function leaves in them is stored when the graph has run, as attributes are.
 
+From outside is what is reached from the function, its module and its arguments, by attributes and items. What the function itself makes
+is not, such as the CellList that a slice of one is: it exists during the trace alone.
+
 Branches join what each side leaves in lists and dicts (branching.py). Where that can't be done, as in loops of unknown length,
 the function needs values that only a run gives.
 """
@@ -11,18 +14,23 @@ the function needs values that only a run gives.
 from __future__ import annotations
 
 import operator
+import types
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from mindspore.prims.values import ValueUnknownError
+from mindspore.prims.values import TensorBase, ValueUnknownError
 
 #: larger arrays are compared by identity alone: looking at them would cost more than a call
 LARGEST_ARRAY = 1 << 16
 
 _KINDS = (list, dict, set, deque, np.ndarray)
+#: nothing in these can change
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), TensorBase)
+#: what is found in these is from outside
+_ALWAYS = (types.CellType, type, types.FunctionType)
 
 
 class Contents:
@@ -69,18 +77,33 @@ class Outside:
 
     def __init__(self) -> None:
         self.met: dict[int, Contents] = {}
+        self.objects: dict[int, Any] = {}  # others from outside; those of modules and variables around always are
+
+    def begin(self, function: Any, arguments: Iterable[Any]) -> None:
+        """What the interpretation starts from. A wrapper of a function, such as its gradient, has it in an attribute."""
+        for value in (function, *arguments):
+            self.meet(value)
+        for value in (getattr(function, "__self__", None), *getattr(function, "__dict__", {}).values()):
+            self.meet(value)
+
+    def holds(self, owner: Any) -> bool:
+        """Whether an object is known to be from outside."""
+        return isinstance(owner, _ALWAYS) or id(owner) in self.objects
 
     def meet(self, value: Any) -> None:
         """Note a value from outside, and what is in it."""
-        if isinstance(value, _KINDS):
-            if id(value) in self.met:
-                return
-            self.met[id(value)] = Contents(value)
-        elif not isinstance(value, tuple):
+        if isinstance(value, _PLAIN) or id(value) in self.met or id(value) in self.objects:
             return
-        for item in _values(value):
-            if isinstance(item, (tuple, *_KINDS)):
+        if isinstance(value, _KINDS):
+            self.met[id(value)] = Contents(value)
+        else:
+            self.objects[id(value)] = value
+        if isinstance(value, (tuple, *_KINDS)):
+            for item in list(_values(value)):
                 self.meet(item)
+        elif "_cells" in getattr(value, "__dict__", ()):
+            for cell in list(value._cells.values()):
+                self.meet(cell)
 
     def wrote(self, container: dict, key: Any) -> bool:
         """Whether the function has given an item of a dictionary another value."""
