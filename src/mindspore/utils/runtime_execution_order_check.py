@@ -16,6 +16,7 @@ import itertools
 import os
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,7 +129,7 @@ def _rank_folders(path: str) -> list[str]:
     return found
 
 
-def modify_execute_orders(execute_orders_map: dict[str, list[ExecuteOrder] | None]) -> dict[str, list[str]]:
+def modify_execute_orders(execute_orders_map: Mapping[str, list[ExecuteOrder] | None]) -> dict[str, list[str]]:
     """The names of each process's communications, numbered by how often it has run the like."""
     named: dict[str, list[str]] = {}
     for rank, orders in execute_orders_map.items():
