@@ -63,7 +63,7 @@ INTERNAL = """
 #: not operations: base classes, types, and the registration of kernels for other hardware
 TYPES = """
     AiCPURegOp AkgAscendRegOp AkgGpuRegOp CpuRegOp CustomRegOp DataType Primitive PrimitiveWithCheck PrimitiveWithInfer
-    ReduceOp TBERegOp Tensor custom_info_register get_vm_impl_fn ms_kernel op_info_register prim_arg_register prim_attr_register"""
+    ReduceOp TBERegOp Tensor custom_info_register ms_kernel op_info_register prim_arg_register prim_attr_register"""
 #: accessors of sparse tensors: one attribute each
 ACCESSORS = r"(coo|csr|row)_tensor_get_\w+|coo2csr|csr2coo"
 

@@ -262,6 +262,11 @@ def all_gather_matmul(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The rows of all processes times `x2`, and these rows (nothing of them without `gather_output`).
 
+    Args:
+        world_size (int): the number of processes in the group.
+        trans_x2 (bool): whether `x2` is transposed first.
+        bias, gather_index, comm_turn, trans_input: as official functions have them; what is not their default is refused.
+
     Examples:
         >>> from mindspore.communication import init
         >>> init()
@@ -280,6 +285,12 @@ def matmul_reduce_scatter(
     comm_turn: int = 0, trans_input: bool = False, trans_x2: bool = False,
 ) -> Tensor:  # fmt: skip
     """The sum of input · x2 over all processes, of which each gets its part of the rows.
+
+    Args:
+        world_size (int): the number of processes in the group.
+        trans_x2 (bool): whether `x2` is transposed first.
+        reduce_op (str): 'sum'.
+        bias, comm_turn, trans_input: as official functions have them; what is not their default is refused.
 
     Examples:
         >>> from mindspore.communication import init
@@ -309,6 +320,10 @@ def _check_world(name: str, group: str, world_size: int) -> None:
 
 def set_comm_ops_inplace(is_enable: bool, func_list: Any = None) -> None:
     """Refused unless collectives of `ops.communication` shall write into their arguments, which they do.
+
+    Args:
+        is_enable (bool): True.
+        func_list (list, optional): names of the collectives meant; all of them, if not given.
 
     Examples:
         >>> ops.set_comm_ops_inplace(True)

@@ -74,7 +74,7 @@ class Float8Rounding(Primitive):
 
 
 class Float8Gradient(Primitive):
-    """The tensor itself, whose gradient is rounded to 8 bits.
+    """The tensor itself, whose gradient is rounded to 8 bits. `kind`: 'e5m2' (2 bits of fraction) or 'e4m3' (3 bits).
 
     Examples:
         >>> from mindspore.prims.float8 import Float8Gradient

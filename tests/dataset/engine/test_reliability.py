@@ -385,7 +385,7 @@ def test_an_iterator_after_an_error():
         next(rows)
     with pytest.raises(RuntimeError, match="broken"):
         next(rows)
-    with pytest.raises(RuntimeError, match="no running pipeline"):
+    with pytest.raises(AttributeError, match="no running pipeline"):
         next(rows)
 
 

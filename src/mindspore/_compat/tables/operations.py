@@ -116,7 +116,7 @@ HELD = {
                 "all_gather_matmul broadcast_gradient_args getitem hyper_add in_ left_shift make_row_tensor_inner matmul_reduce_scatter "
                 "not_in_ reshape_ right_shift row_tensor_add set_comm_ops_inplace setitem switch switch_layer uadd",
             ),
-            **held_by("mindspore._compat.registry", "get_vm_impl_fn tensor_operator_registry"),
+            "tensor_operator_registry": "mindspore._compat.registry",
         },
         search=("mindspore._compat.mint_variants",),
         unlisted={
@@ -132,6 +132,7 @@ HELD = {
             **held_by("mindspore.mint.distributed.tensors", "gather_into_tensor scatter_tensor"),
             "all_to_all_v_c": "mindspore.communication.comm_func",
             "_add_attr": "mindspore._compat.private_helpers",
+            "get_vm_impl_fn": "mindspore._compat.registry",
             "reshard": "mindspore.parallel.function",
         },
     ),

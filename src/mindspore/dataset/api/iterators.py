@@ -75,7 +75,10 @@ class Iterator:
 
     def __next__(self) -> Any:
         if not hasattr(self, "_runtime_context"):
-            raise RuntimeError("The iterator has no running pipeline: it was stopped, or met an error. Create another one.")
+            raise AttributeError(  # the name and type are official
+                f"'{type(self).__name__}' object has no attribute '_runtime_context': it has no running pipeline, for it was stopped or "
+                "met an error. Create another one."
+            )
         try:
             row = self._fetch()
         except StopIteration:
