@@ -271,7 +271,7 @@ def test_a_run_with_nothing_to_show_names_one_that_has_something(page, site):
     page.goto(f"{site}/#/images?run=./board")
     page.locator(".none").get_by_role("button", name="one", exact=True).click()
     page.wait_for_selector(".picture img")
-    page.wait_for_function("decodeURIComponent(location.hash).includes('run=./one')")  # the address follows a moment later
+    page.wait_for_url(lambda address: "run=./one" in address.replace("%2F", "/"))  # it follows a moment later
 
 
 def test_a_record_that_is_never_finished_is_not_waited_for(page, base, tmp_path):
