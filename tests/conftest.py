@@ -1,5 +1,7 @@
 """Makes the helpers in this folder (gradcheck.py) importable from every test folder, keeps settings from leaking, and luck out."""
 
+import signal
+import threading
 import zlib
 
 import numpy as np
@@ -14,6 +16,23 @@ def settings_as_before():
     before = context.DEFAULT.snapshot()
     yield
     context.DEFAULT.restore(before)
+
+
+@pytest.fixture(autouse=True)
+def process_as_before():
+    """What a test leaves behind in its process must not decide how others end: Ctrl-C's handler, tapes, watches."""
+    handler = signal.getsignal(signal.SIGINT)
+    yield
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is not handler:
+        signal.signal(signal.SIGINT, handler)
+    from mindspore.prims import primitive
+    from mindspore.prims.active import ACTIVE
+    from mindspore.runtime.watch import eager
+
+    ACTIVE.tapes, ACTIVE.gather, ACTIVE.suspended = (), None, ()
+    eager.uninstall()
+    if primitive._Dispatch.observed:
+        primitive.set_dispatch(primitive._Dispatch.call, observed=False)
 
 
 @pytest.fixture(autouse=True)

@@ -135,6 +135,7 @@ def _find(key: tuple, make: Callable[[Any], Any]) -> Any:
     if known is None:
         with here.lock:
             known = here.by_key[key] = _made(here.backend, make)
+            known.used = tick()  # before it is counted: what was never used is the first to be forgotten
             limit = _PER_GRAPH * context.current().settings["max_compiled_graphs"]
             here.programs.add(known, lambda _: here.by_key.pop(key, None), limit)
     known.used = tick()

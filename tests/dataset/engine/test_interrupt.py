@@ -47,6 +47,14 @@ def wait_for_interrupt():
         time.sleep(0.01)
 
 
+@pytest.fixture(autouse=True)
+def as_in_a_new_program():
+    """Ctrl-C is Python's own affair when a program begins, whatever ran before in this process."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class Signalling:
     """An object in whose destructor Ctrl-C is pressed."""
 
