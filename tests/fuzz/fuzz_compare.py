@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import mindspore as ms
 from mindspore._base.optional import available
+from mindspore.prims.checks import UnfitError
 
 BACKENDS = ("interp", "cpu", *(("xla",) if available("jax") else ()))
 #: what a call may raise that does not fit; anything else is a fault of the library
@@ -23,24 +24,102 @@ class Difference(AssertionError):
     """Two ways of running one function do not agree."""
 
 
+class Call(NamedTuple):
+    """A function with a way to draw arguments for it: always of the same types and shapes."""
+
+    what: str
+    function: Callable[..., Any]
+    draw: Callable[[np.random.Generator], Sequence[Any]]
+    noise: float = 1e-6
+
+
 def compare(
     what: str,
     function: Callable[..., Any],
-    arguments: Iterable[Any],
+    *draws: Iterable[Any],
+    backends: Sequence[str] = BACKENDS,
     before: Callable[[], object] = lambda: None,
-    noise: float = 1e-6,
+    noise: float | Sequence[float] = 1e-6,
 ) -> None:
-    """Run `function` in PyNative mode and as a graph on all backends; raise Difference where results differ.
+    """Run `function` in PyNative mode and as a graph on `backends`, on each of `draws`; raise Difference where results differ.
 
-    `before` puts state that a run changes back to what it was; values below `noise` may be what rounding leaves of zero.
+    `before` puts state that a run changes back to what it was; values below `noise` (of all results, or of each) may be what rounding
+    leaves of zero.
     """
-    arguments = tuple(arguments)
-    before()
-    expected = _outcome(function, arguments, "pynative")
-    for backend in BACKENDS:
+    arguments = [tuple(draw) for draw in draws]
+    expected = []
+    for given in arguments:
         before()
-        found = _outcome(ms.jit(function), arguments, backend)
-        _agree(f"{what}\n  graph on {backend}", expected, found, noise)
+        expected.append(_outcome(function, given, "pynative"))
+    _graphs_agree(what, function, arguments, expected, backends, noise, before)
+
+
+def _graphs_agree(
+    what: str,
+    function: Callable[..., Any],
+    draws: Sequence[tuple[Any, ...]],
+    expected: Sequence[Any],
+    backends: Sequence[str],
+    noise: float | Sequence[float],
+    before: Callable[[], object] = lambda: None,
+) -> None:
+    for backend in backends:
+        graph = ms.jit(function)
+        for arguments, outcome in zip(draws, expected, strict=True):
+            before()
+            _agree(f"{what}\n  graph on {backend}", outcome, _outcome(graph, arguments, backend), noise)
+
+
+def compare_together(
+    calls: Sequence[Call], rng: np.random.Generator, draws: int, backends: Sequence[str] = BACKENDS
+) -> int:
+    """Compare all calls on `draws` sets of arguments, as the results of one graph, so that most time goes to calls and not to compilers.
+
+    Gives how many calls were compared. Arguments that PyNative mode refuses share no graph with others: the first of a call are compared
+    alone, and its turns take others. Where the graph of all differs, the call that differs alone, too, is named; if none does, the fault
+    is in computing them together.
+    """
+    shared: list[_Accepted] = []
+    count = 0
+    for call in calls:
+        sets = [tuple(call.draw(rng)) for _ in range(draws)]
+        outcomes = [_outcome(call.function, arguments, "pynative") for arguments in sets]
+        fitting = [i for i, outcome in enumerate(outcomes) if not isinstance(outcome, Exception)]
+        count += len(fitting)
+        if len(fitting) < draws:
+            i = next(i for i, outcome in enumerate(outcomes) if isinstance(outcome, Exception))
+            _graphs_agree(call.what, call.function, sets[i : i + 1], outcomes[i : i + 1], backends, call.noise)
+            count += 1
+        if fitting:
+            turns = [fitting[turn % len(fitting)] for turn in range(draws)]
+            shared.append(_Accepted(call, [sets[i] for i in turns], [outcomes[i] for i in turns]))
+    if not shared:
+        return count
+    together = [tuple(x for one in shared for x in one.sets[turn]) for turn in range(draws)]
+    expected = [[result for one in shared for result in one.outcomes[turn]] for turn in range(draws)]
+    noises = [one.call.noise for one in shared for _ in one.outcomes[0]]
+    try:
+        _graphs_agree("together: " + "; ".join(one.call.what for one in shared), _together(shared), together, expected, backends, noises)
+    except Difference:
+        for call, sets, outcomes in shared:
+            _graphs_agree(call.what, call.function, sets, outcomes, backends, call.noise)
+        raise
+    return count
+
+
+class _Accepted(NamedTuple):
+    """A call with as many arguments as there are turns, and what PyNative mode makes of them."""
+
+    call: Call
+    sets: list[tuple[Any, ...]]
+    outcomes: list[Any]
+
+
+def _together(shared: Sequence[_Accepted]) -> Callable[..., Any]:
+    """One function of the arguments of all calls, with all their results."""
+    ends = np.cumsum([len(one.sets[0]) for one in shared]).tolist()
+    parts = [(one.call.function, start, end) for one, start, end in zip(shared, [0, *ends], ends)]
+    return lambda *xs: tuple(function(*xs[start:end]) for function, start, end in parts)
 
 
 def _outcome(function: Callable[..., Any], arguments: tuple[Any, ...], way: str) -> Any:
@@ -72,24 +151,35 @@ def _array(leaf: Any) -> tuple[str, np.ndarray]:
     return name, array.astype(np.float64) if name in ("float16", "bfloat16") else array
 
 
-def _agree(what: str, expected: Any, found: Any, noise: float) -> None:
+def _agree(what: str, expected: Any, found: Any, noise: float | Sequence[float]) -> None:
     refused = [isinstance(outcome, Exception) for outcome in (expected, found)]
-    if all(refused) or (refused[0] and "xla" in what and _unknown(found)):
+    if all(refused):
         return
+    if what.endswith("xla") and (isinstance(expected, UnfitError) or (_unknown(found) and (refused[0] or _unknown(expected)))):
+        return  # XLA cannot refuse a matrix by its values
     if any(refused):
         raise Difference(f"{what}: PyNative mode gives {_shown(expected)}, the graph {_shown(found)}")
     if len(expected) != len(found):
         raise Difference(f"{what}: {len(expected)} results and {len(found)}")
-    for (name, wanted), (other, got) in zip(expected, found):
+    noises = [noise] * len(expected) if isinstance(noise, float) else noise
+    for (name, wanted), (other, got), least in zip(expected, found, noises, strict=True):
         if name != other or wanted.shape != got.shape:
             raise Difference(f"{what}: {name}{list(wanted.shape)} and {other}{list(got.shape)}")
-        if not _close(name, wanted, got, noise):
-            raise Difference(f"{what}: {name}{list(wanted.shape)} differ\n{wanted!r:.400}\n{got!r:.400}")
+        if not _close(name, wanted, got, least):
+            raise Difference(f"{what}: {name}{list(wanted.shape)} differ{_where(wanted, got)}\n{wanted!r:.400}\n{got!r:.400}")
+
+
+def _where(wanted: np.ndarray, got: np.ndarray) -> str:
+    """Where two arrays are furthest apart."""
+    with np.errstate(all="ignore"):
+        apart = np.where((wanted == got) | (np.isnan(wanted) & np.isnan(got)), 0, np.abs(np.subtract(wanted, got, dtype=complex)))
+    place = np.unravel_index(np.argmax(np.nan_to_num(apart, nan=np.inf)), apart.shape)
+    return f", at {list(map(int, place))}: {wanted[place]} and {got[place]}"
 
 
 def _unknown(found: Any) -> bool:
-    """Whether all results are NaN: so XLA answers where a decomposition does not exist."""
-    return all(array.dtype.kind in "fc" and np.isnan(array).all() for _, array in found)
+    """Whether no number of the results is finite: so XLA answers where a decomposition does not exist."""
+    return not isinstance(found, Exception) and all(array.dtype.kind in "fc" and not np.isfinite(array).any() for _, array in found)
 
 
 def _close(name: str, wanted: np.ndarray, got: np.ndarray, noise: float) -> bool:

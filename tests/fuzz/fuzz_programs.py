@@ -12,6 +12,7 @@ from fuzz_compare import compare
 import mindspore as ms
 from mindspore import Tensor
 
+DRAWS = 4
 _HEAD = "from mindspore import ops\n\n\ndef program(x, y, n):\n    values = [x, y]\n"
 _STEPS = (
     "values.append({a} {op} {b})",
@@ -54,15 +55,16 @@ def load(path: str) -> Any:
     return module.program
 
 
-def case(rng: np.random.Generator, scratch: str) -> None:
-    """One program, its result and its gradient."""
+def case(rng: np.random.Generator, scratch: str) -> int:
+    """One program, its result and its gradient, on a few values, which take other branches."""
     source = _source(rng)
     path = os.path.join(scratch, f"p{rng.integers(1 << 60)}.py")
     with open(path, "w", encoding="utf-8") as stream:
         stream.write(source)
     program = load(path)
     shape = (int(rng.integers(1, 5)), int(rng.choice([1, 3, 8, 17])))
-    x, y = (Tensor(rng.standard_normal(shape).astype(np.float32)) for _ in range(2))
-    n = Tensor(int(rng.integers(0, 4)))
-    compare(f"program\n{source}", lambda x, y: program(x, y, n), (x, y))
-    compare(f"gradient of\n{source}", ms.grad(lambda x, y: program(x, y, n).sum(), (0, 1)), (x, y), noise=0.01)
+    value = lambda: Tensor(rng.standard_normal(shape).astype(np.float32))
+    draws = [(value(), value(), Tensor(int(rng.integers(0, 4)))) for _ in range(DRAWS)]
+    compare(f"program\n{source}", program, *draws)
+    compare(f"gradient of\n{source}", ms.grad(lambda x, y, n: program(x, y, n).sum(), (0, 1)), *draws, noise=0.01)
+    return 2 * DRAWS

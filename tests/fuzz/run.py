@@ -21,12 +21,16 @@ import sys
 import tempfile
 import time
 import traceback
+from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
-KINDS = ("operators", "programs", "networks", "files", "calls", "models", "runs")
-BATCH = {"operators": 200, "calls": 200, "programs": 25, "networks": 20, "files": 400, "models": 200, "runs": 100}
+BATCH = {
+    "operators": 200, "programs": 10, "networks": 10, "files": 5000, "calls": 100, "models": 100, "runs": 30, "table": 50, "indexing": 100,
+}  # fmt: skip
+KINDS = tuple(BATCH)
 CASE_SECONDS = 60  # of processor time; waiting is given ten times as much, so that a busy machine is no finding
 MEMORY = 12 << 30  # of address space: a file of a kilobyte must not ask for more
 
@@ -44,7 +48,8 @@ def work(kind: str, seed: int, first: int, count: int, seconds: float) -> None:
             print(json.dumps({"case": number}), flush=True)
             _limit(CASE_SECONDS)
             try:
-                module.case(np.random.default_rng([seed, KINDS.index(kind), number]), scratch)
+                calls = module.case(np.random.default_rng([seed, KINDS.index(kind), number]), scratch)
+                print(json.dumps({"calls": calls or 1}), flush=True)
             except Exception as error:
                 text = f"{type(error).__name__}: {error}"
                 if not isinstance(error, AssertionError):
@@ -60,8 +65,16 @@ def _limit(seconds: int) -> None:
     signal.alarm(10 * seconds)
 
 
-def batch(kind: str, seed: int, first: int, count: int, seconds: float) -> tuple[int, list[tuple[int, str]]]:
-    """How many cases a process of its own has run, and (number, what was found) of those that failed."""
+class Ran(NamedTuple):
+    """What a process has done: cases begun, calls compared in them, and (number, what was found) of those that failed."""
+
+    cases: int
+    calls: int
+    findings: list[tuple[int, str]]
+
+
+def batch(kind: str, seed: int, first: int, count: int, seconds: float) -> Ran:
+    """Run cases in a process of their own."""
     here = os.path.abspath(__file__)
     command = [sys.executable, here, "--work", kind, str(seed), str(first), str(count), str(seconds)]
     limit = {"timeout": seconds + 20 * CASE_SECONDS}
@@ -75,12 +88,12 @@ def batch(kind: str, seed: int, first: int, count: int, seconds: float) -> tuple
             "it took too long" if done.returncode in (-signal.SIGALRM, -signal.SIGPROF) else f"the process ended with {done.returncode}"
         )
         findings.append((cases[-1] if cases else first, f"{reason}\n{done.stderr[-1500:]}"))
-    return len(cases), findings
+    return Ran(len(cases), sum(line.get("calls", 0) for line in lines), findings)
 
 
 def campaign(
     kinds: list[str], seed: int, first: int, count: int | None, seconds: float
-) -> Iterator[tuple[str, int, list]]:
+) -> Iterator[tuple[str, Ran]]:
     """Batches of each kind in turn, until the time or the numbers are used up."""
     until = time.monotonic() + seconds
     position = dict.fromkeys(kinds, first)
@@ -91,10 +104,15 @@ def campaign(
             if size <= 0 or left <= 0:
                 kinds.remove(kind)
                 continue
-            ran, findings = batch(kind, seed, position[kind], size, left)
-            crashed = [number for number, text in findings if text.startswith(("the process", "it took"))]
+            ran = batch(kind, seed, position[kind], size, left)
+            crashed = [number for number, text in ran.findings if text.startswith(("the process", "it took"))]
             position[kind] = max(crashed) + 1 if crashed else position[kind] + size
-            yield kind, ran, findings
+            yield kind, ran
+
+
+def _summary(cases: Counter[str], calls: Counter[str], found: int) -> str:
+    kinds = ", ".join(f"{kind} {ran} ({calls[kind]:,} calls)" if calls[kind] > ran else f"{kind} {ran}" for kind, ran in cases.items())
+    return f"{kinds} cases; {found} findings"
 
 
 def main() -> int:
@@ -108,16 +126,18 @@ def main() -> int:
     parser.add_argument("--from", dest="first", type=int, default=0)
     parser.add_argument("--count", type=int, help="cases of each kind; as many as time allows, unless told")
     parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--progress", action="store_true", help="say after each process how far it is")
     options = parser.parse_args()
-    totals, found = dict.fromkeys(KINDS, 0), 0
-    for kind, ran, findings in campaign(
-        options.kind or list(KINDS), options.seed, options.first, options.count, options.seconds
-    ):
-        totals[kind] += ran
-        found += len(findings)
-        for number, text in findings:
+    cases, calls, found = Counter[str](), Counter[str](), 0
+    for kind, ran in campaign(options.kind or list(KINDS), options.seed, options.first, options.count, options.seconds):
+        cases[kind] += ran.cases
+        calls[kind] += ran.calls
+        found += len(ran.findings)
+        for number, text in ran.findings:
             print(f"--- {kind} {number} (seed {options.seed})\n{text}\n", flush=True)
-    print(", ".join(f"{kind} {ran}" for kind, ran in totals.items()), f"cases; {found} findings")
+        if options.progress:
+            print(_summary(cases, calls, found), flush=True)
+    print(_summary(cases, calls, found))
     return min(found, 100)
 
 
