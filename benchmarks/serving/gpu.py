@@ -144,6 +144,13 @@ def started(folder, options, in_order):
     return engine
 
 
+def peak_gigabytes():
+    import jax
+
+    found = [(device.memory_stats() or {}).get("peak_bytes_in_use", 0) for device in jax.local_devices()]
+    return max(found) / 1e9
+
+
 def measure(folder, options, in_order):
     engine = started(folder, options, in_order)
     for streams in options.streams:
@@ -158,7 +165,8 @@ def measure(folder, options, in_order):
         decode, whole = (statistics.median(values) for values in zip(*found))
         step = 1e3 * streams / decode
         print(
-            f"  {streams:4} streams: {decode:8.0f} tokens/s ({step:.2f} ms a step), with prompts {whole:8.0f}; first {prepared:.0f} s",
+            f"  {streams:4} streams: {decode:8.0f} tokens/s ({step:.2f} ms a step), with prompts {whole:8.0f}; first {prepared:.0f} s; "
+            f"at most {peak_gigabytes():.1f} GB of the device's memory",
             flush=True,
         )
     compare(engine, options)

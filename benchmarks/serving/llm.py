@@ -161,8 +161,9 @@ class Rival:
 
     def __init__(self, python, name, folder, weights):
         command = [python, str(Path(__file__).with_name("llm_rivals.py")), name, folder, weights]
+        self.said = tempfile.TemporaryFile("w+")  # noqa: SIM115 - as long as the process is there
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said, text=True
         )
         self._answer()
 
@@ -174,7 +175,8 @@ class Rival:
     def _answer(self):
         line = self.process.stdout.readline()
         if not line:
-            raise RuntimeError(f"{' '.join(self.process.args)} has ended")
+            self.said.seek(0)
+            raise RuntimeError(f"{' '.join(self.process.args)} has ended: {self.said.read()[-500:]}")
         return json.loads(line)
 
     def close(self):

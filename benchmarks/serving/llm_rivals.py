@@ -1,6 +1,7 @@
 """What others do with the model of `llm.py`, which starts this with the interpreter of their environment.
 
     python -m venv rivals && rivals/bin/pip install openvino-genai optimum-intel transformers llama-cpp-python gguf
+    rivals/bin/pip uninstall -y torchvision   # comes along, and where it does not fit to torch, transformers does not load
 
 A process holds one model of one rival. It reads a line of JSON per measurement and answers with a line: {"decode": streams, "tokens": n,
 "turn": t} or {"prefill": length, "turn": t}, tokens per second. Both threads of the machine are theirs while they measure.
@@ -91,7 +92,7 @@ class Transformers:
 
         self.torch = torch
         torch.set_num_threads(THREADS)
-        self.model = transformers.AutoModelForCausalLM.from_pretrained(folder, torch_dtype=torch.float32).eval()
+        self.model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
 
     def _steps(self, rows, tokens):
         torch, cache = self.torch, None
@@ -118,18 +119,7 @@ class LlamaCpp:
         import llama_cpp
 
         self.c = llama_cpp
-        plain = os.path.join(folder, "model.f32.gguf")
-        if not os.path.exists(plain):
-            write_gguf(folder, plain)
-        path = plain
-        if weights != "float32":
-            path = os.path.join(folder, f"model.{weights}.gguf")
-            if not os.path.exists(path):
-                how = llama_cpp.llama_model_quantize_default_params()
-                how.ftype = {"int8": llama_cpp.LLAMA_FTYPE_MOSTLY_Q8_0, "int4": llama_cpp.LLAMA_FTYPE_MOSTLY_Q4_0}[
-                    weights
-                ]
-                llama_cpp.llama_model_quantize(plain.encode(), path.encode(), how)
+        path = gguf_of(folder, weights)
         llama_cpp.llama_backend_init()
         self.model = llama_cpp.llama_model_load_from_file(path.encode(), llama_cpp.llama_model_default_params())
         settings = llama_cpp.llama_context_default_params()
@@ -180,8 +170,27 @@ class LlamaCpp:
         return length / (times[1] - times[0])
 
 
+def gguf_of(folder, weights):
+    """The path of the folder's model as llama.cpp reads it, which is made if it is not there."""
+    import llama_cpp
+
+    plain, path = (os.path.join(folder, f"model.{kind}.gguf") for kind in ("f32", weights))
+    if not os.path.exists(plain):
+        write_gguf(folder, plain + ".part")
+        os.replace(plain + ".part", plain)
+    if weights == "float32":
+        return plain
+    if not os.path.exists(path):
+        how = llama_cpp.llama_model_quantize_default_params()
+        how.ftype = {"int8": llama_cpp.LLAMA_FTYPE_MOSTLY_Q8_0, "int4": llama_cpp.LLAMA_FTYPE_MOSTLY_Q4_0}[weights]
+        if llama_cpp.llama_model_quantize(plain.encode(), (path + ".part").encode(), how) != 0:
+            raise RuntimeError("llama_model_quantize failed")
+        os.replace(path + ".part", path)
+    return path
+
+
 def write_gguf(folder, path):
-    """The folder's weights under llama.cpp's names, without a vocabulary."""
+    """The folder's weights and tokens under llama.cpp's names."""
     import gguf
     from safetensors.numpy import load_file
 
@@ -197,7 +206,14 @@ def write_gguf(folder, path):
     writer.add_feed_forward_length(config["intermediate_size"] if llama else 4 * width)
     writer.add_head_count(config["num_attention_heads"] if llama else config["n_head"])
     writer.add_vocab_size(config["vocab_size"])
-    writer.add_tokenizer_model("no_vocab")
+    with open(os.path.join(folder, "tokenizer.json"), encoding="utf-8") as file:
+        model = json.load(file)["model"]
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("gpt-2")
+    writer.add_token_list(sorted(model["vocab"], key=model["vocab"].get))
+    writer.add_token_types([gguf.TokenType.NORMAL] * config["vocab_size"])
+    writer.add_token_merges([pair if isinstance(pair, str) else " ".join(pair) for pair in model["merges"]])
+    writer.add_add_bos_token(False)
     if llama:
         writer.add_head_count_kv(config["num_key_value_heads"])
         writer.add_rope_dimension_count(width // config["num_attention_heads"])

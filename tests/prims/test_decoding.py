@@ -108,11 +108,11 @@ def test_refusals():
 
 
 class Attending(nn.Cell):
-    def __init__(self, pages, heads, width, cache=ms.float32):
+    def __init__(self, pages, heads, width, cache=ms.float32, window=0):
         super().__init__()
         self.keys = Parameter(Tensor(normal(0, pages, heads, width, PAGE), cache), name="keys")
         self.values = Parameter(Tensor(normal(1, pages, heads, PAGE, width), cache), name="values")
-        self.attention = CachedAttention(0.25)
+        self.attention = CachedAttention(0.25, window=window)
 
     def construct(self, q, k, v, positions, tables):
         return self.attention(q, k, v, self.keys, self.values, positions, tables)[0]
@@ -154,9 +154,32 @@ def test_cached_attention(backend, heads, kv_heads, width, cache):
     assert (keys[untouched] == normal(0, 12, kv_heads, width, PAGE)[untouched].astype(keys.dtype)).all()
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("window", (1, 5, 16, 33))
+def test_attention_within_a_window(backend, window):
+    ms.set_context(backend=backend, mode=ms.GRAPH_MODE)
+    net = Attending(12, 2, 8, window=window)
+    tables = np.array([[3, 5, 6], [3, 5, 6], [7, 1, 2], [9, 0, 0]], np.int32)
+    positions = np.array([31, 32, 47, 0], np.int32)
+    q, k, v = normal(2, 4, 4, 8), normal(3, 4, 2, 8), normal(4, 4, 2, 8)
+    out = net(*map(Tensor, (q, k, v, positions, tables))).asnumpy()
+    keys, values = net.keys.asnumpy(), net.values.asnumpy()
+    for row, (position, table) in enumerate(zip(positions, tables)):
+        near = slice(max(position + 1 - window, 0), position + 1)
+        for head in range(4):
+            seen = order_of(keys, table, head // 2, True)[near], order_of(values, table, head // 2, False)[near]
+            np.testing.assert_allclose(out[row, head], attended(q[row, head], *seen), rtol=2e-5, atol=2e-6)
+
+
+def test_a_window_is_refused_where_it_is_none():
+    with pytest.raises(ValueError, match="'window' must be 0 or more, but got -1"):
+        CachedAttention(window=-1)
+
+
+@pytest.mark.parametrize("window", (0, 1, 7, 20))
 @pytest.mark.parametrize("cache", (ms.float32, ms.float16))
 @pytest.mark.parametrize(("heads", "kv_heads", "width"), [(2, 2, 64), (6, 2, 16), (2, 1, 128)])
-def test_rows_of_a_prompt_have_the_bits_of_rows_alone(heads, kv_heads, width, cache):
+def test_rows_of_a_prompt_have_the_bits_of_rows_alone(heads, kv_heads, width, cache, window):
     """Two prompts, one of which begins in its second page, and two rows that are alone, together and row by row."""
     ms.set_context(backend="cpu", mode=ms.GRAPH_MODE)
     lengths, starts = (29, 37, 1, 1), (0, 20, 50, 3)
@@ -164,14 +187,15 @@ def test_rows_of_a_prompt_have_the_bits_of_rows_alone(heads, kv_heads, width, ca
     positions = np.concatenate([np.arange(start, start + n) for start, n in zip(starts, lengths)]).astype(np.int32)
     rows = len(positions)
     q, k, v = normal(2, rows, heads, width), normal(3, rows, kv_heads, width), normal(4, rows, kv_heads, width)
-    nets = [Attending(20, kv_heads, width, cache) for _ in range(2)]
+    nets = [Attending(20, kv_heads, width, cache, window) for _ in range(2)]
     together = nets[0](*map(Tensor, (q, k, v, positions, tables))).asnumpy()
     alone = [nets[1](*(Tensor(x[n : n + 1]) for x in (q, k, v, positions, tables))).asnumpy() for n in range(rows)]
     assert (together == np.concatenate(alone)).all()
     assert (nets[0].keys.asnumpy() == nets[1].keys.asnumpy()).all()
     keys, values = (net.asnumpy().astype(np.float32) for net in (nets[0].keys, nets[0].values))
     for row in (0, 15, 28, 29, 40, 66, 67):
-        seen = [order_of(c, tables[row], 0, n == 0)[: positions[row] + 1] for n, c in enumerate((keys, values))]
+        near = slice(max(positions[row] + 1 - window, 0) if window else 0, positions[row] + 1)
+        seen = [order_of(c, tables[row], 0, n == 0)[near] for n, c in enumerate((keys, values))]
         np.testing.assert_allclose(together[row, 0], attended(q[row, 0], *seen), rtol=2e-5, atol=2e-6)
 
 

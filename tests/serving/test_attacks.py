@@ -136,6 +136,50 @@ def test_templates_cannot_reach_python(template, tmp_path):
     assert messages == [{"role": "user", "content": "a"}]
 
 
+def test_what_templates_use_is_limited(serve_model, tmp_path):
+    """Loops without end and memory without end: the request is refused, others are answered meanwhile and afterwards."""
+    template = (
+        "{% if messages[0].content == 'loop' %}{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"
+        "{% elif messages[0].content == 'grow' %}{{ 'a' * 10 ** 11 }}{% else %}{{ messages[0].content }}{% endif %}"
+    )
+    host = serve_model("llama")
+    model = host.language_models.find("tiny")
+    (tmp_path / "tiny" / "tokenizer_config.json").write_text(json.dumps({"chat_template": template}))
+    model.tokenizer = Tokenizer(str(tmp_path / "tiny"))
+
+    def ask(text):
+        body = {"model": "tiny", "messages": [{"role": "user", "content": text}], "max_tokens": 2}
+        return requests.post(f"{host.address}/v1/chat/completions", json=body, timeout=100)
+
+    def complete():
+        body = {"model": "tiny", "prompt": "Hello", "max_tokens": 2}
+        return requests.post(f"{host.address}/v1/completions", json=body, timeout=100).status_code
+
+    found = []
+    asking = threading.Thread(target=lambda: found.append(ask("loop")))
+    assert complete() == 200  # everything is compiled
+    asking.start()
+    assert complete() == 200 and not found, "others wait for nobody's template"
+    asking.join(100)
+    assert found[0].status_code == 400 and "more time or memory" in found[0].json()["error"]["message"]
+    assert "MemoryError" in ask("grow").json()["error"]["message"]
+    pid = model.tokenizer._templates._process.pid
+    os.kill(pid, signal.SIGKILL)
+    assert ask("Hello").json()["usage"]["prompt_tokens"] == 5, "a process that is killed is replaced, and no request fails"
+
+
+def test_a_tokenizer_that_tries_for_ever(tmp_path):
+    write_tokenizer(tmp_path)
+    described = json.loads((tmp_path / "tokenizer.json").read_text())
+    greedy = {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated", "invert": False}
+    described["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [greedy, described["pre_tokenizer"]]}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(described))
+    tokenizer = Tokenizer(str(tmp_path))
+    assert len(tokenizer.encode("Hello")) == 5
+    with pytest.raises(ServingError, match="tokenizer cannot read this text"):
+        tokenizer.encode("a" * 40 + "b")
+
+
 WRONG = st.sampled_from([None, 0, -1, 1, 2**31, 2**63, 10**30, 1.5, float("inf"), "a", "", [], [1], {}, {"type": "yarn"}, True])
 DAMAGE = st.lists(st.tuples(st.floats(0, 1), st.sampled_from(b'0123456789"{}[],:ax\xff\x00')), min_size=1, max_size=4)
 

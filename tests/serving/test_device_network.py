@@ -27,7 +27,7 @@ def same(found, expected):
         np.testing.assert_allclose([p for _, p in answer], [p for _, p in wanted], rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.parametrize("family", ("gpt2", "llama"))
+@pytest.mark.parametrize("family", ("gpt2", "llama", "qwen3", "mistral"))
 def test_answers(family, tmp_path, xla):
     tiny_models.write(tmp_path, family)
     sampled = Sampling(temperature=0.8, top_p=0.9, top_k=20, seed=5, max_tokens=12, ignore_end=True)
@@ -58,3 +58,21 @@ def test_every_step_is_begun_while_the_one_before_is_under_way(tmp_path, xla):
     engine.stop()
     assert len(answer) == GREEDY.max_tokens
     assert before == [0] + [1] * (GREEDY.max_tokens - 1)
+
+
+def test_steps_of_all_sizes_have_the_cache_in_one_order(tmp_path, xla, monkeypatch):
+    """Where XLA may choose the order of what is overwritten, it does not choose that of pages: a step would copy them for the next."""
+    lowering = pytest.importorskip("mindspore.backends.xla.lowering")
+    free, compiled = [], lowering.compile_with_own_layouts
+
+    def noted(jax, run, shapes, updates, *others):
+        free.append([shapes[n].shape for n in updates])
+        return compiled(jax, run, shapes, updates, *others)
+
+    monkeypatch.setattr(lowering, "OWN_LAYOUTS", ("cpu",))
+    monkeypatch.setattr(lowering, "compile_with_own_layouts", noted)
+    tiny_models.write(tmp_path, "llama")
+    engine = Engine(str(tmp_path), Limits(cache_megabytes=2, weights="bfloat16", sequences=8))
+    run(engine, [(tiny_models.prompt(20), GREEDY)])
+    engine.stop()
+    assert len(free) > 1 and not any(free)

@@ -21,7 +21,7 @@ from mindspore_serving.llm.sampling import Sampling
 SAMPLED = Sampling(temperature=0.9, top_p=0.9, seed=5, max_tokens=12, ignore_end=True)
 
 
-@pytest.mark.parametrize(("family", "parts", "stages"), [("llama", 2, 1), ("qwen2", 4, 1), ("gpt_pangu", 1, 2), ("gpt2", 2, 2)])
+@pytest.mark.parametrize(("family", "parts", "stages"), [("llama", 2, 1), ("qwen3", 4, 1), ("gpt_pangu", 1, 2), ("gpt2", 2, 2)])
 def test_the_same_bits(family, parts, stages, tmp_path):
     """qwen2 has fewer heads of keys and values than parts, PanGu-α questions of its own in the last layer."""
     tiny_models.write(tmp_path, family)

@@ -101,13 +101,13 @@ def test_openai(body, chat):
     tokenizer = SimpleNamespace(encode=lambda text, most: list(text.encode()), chat=lambda messages, tools, most, options: [1])
     models = LanguageModels()
     models.by_name["m"] = SimpleNamespace(
-        name="m", tokenizer=tokenizer, engine=SimpleNamespace(shape=SimpleNamespace(positions=64))
+        name="m", tokenizer=tokenizer, engine=SimpleNamespace(shape=SimpleNamespace(positions=64), longest=64)
     )
     with refused():
-        request = openai._parsed(models, {"prompt": "a", "messages": [{"role": "user"}], **body, "model": "m"}, chat)
+        request = openai.parsed(models, {"prompt": "a", "messages": [{"role": "user"}], **body, "model": "m"}, chat)
         assert all(sampling.max_tokens >= 1 and sampling.temperature >= 0 for sampling in request.samplings)
 
 
 def test_an_unknown_name():
     with pytest.raises(ServingError, match="does not exist"):
-        openai._parsed(LanguageModels(), {"model": ["m"]}, False)
+        openai.parsed(LanguageModels(), {"model": ["m"]}, False)

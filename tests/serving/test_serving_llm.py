@@ -16,7 +16,7 @@ from mindspore_serving.llm.cache import BLOCK, Memory, PageTable
 from mindspore_serving.llm.engine import Engine, Limits
 from mindspore_serving.llm.sampling import Sampling, Scores, choose
 
-#: greedy continuations by transformers 5.22 (float32, torch 2.13)
+#: greedy continuations by transformers 5.22 and 5.23 (float32, torch 2.13)
 EXPECTED = {
     ("gpt2", 3): [182, 114, 114, 114, 182, 251, 114, 182, 114, 114, 114, 114],
     ("gpt2", 40): [147, 51, 44, 104, 182, 61, 141, 53, 182, 118, 43, 118],
@@ -27,6 +27,15 @@ EXPECTED = {
     ("qwen2", 3): [7, 151, 95, 99, 157, 209, 89, 62, 180, 135, 248, 248],
     ("qwen2", 40): [109, 109, 62, 180, 221, 32, 174, 250, 127, 11, 171, 7],
     ("qwen2", 150): [248, 112, 160, 45, 45, 45, 45, 45, 30, 127, 25, 115],
+    ("qwen3", 3): [253, 18, 253, 114, 114, 92, 92, 113, 31, 160, 139, 62],
+    ("qwen3", 40): [45, 45, 145, 6, 198, 114, 114, 114, 114, 114, 114, 114],
+    ("qwen3", 150): [224, 180, 151, 211, 84, 3, 121, 243, 138, 231, 47, 254],
+    ("mistral", 3): [107, 181, 92, 183, 183, 54, 45, 45, 45, 181, 41, 43],
+    ("mistral", 40): [75, 159, 15, 62, 169, 93, 43, 118, 96, 142, 73, 7],
+    ("mistral", 150): [132, 139, 1, 142, 142, 43, 250, 166, 142, 142, 142, 7],
+    ("phi3", 3): [193, 250, 234, 107, 209, 188, 209, 209, 209, 209, 241, 94],
+    ("phi3", 40): [186, 176, 145, 15, 206, 87, 254, 47, 47, 83, 220, 96],
+    ("phi3", 150): [171, 145, 250, 250, 82, 209, 209, 78, 145, 69, 209, 73],
 }
 GREEDY = Sampling(temperature=0.0, max_tokens=12, ignore_end=True)
 

@@ -7,7 +7,9 @@ import numpy as np
 import openai
 import pytest
 import requests
+import tokenizers
 
+from mindspore_serving.llm.cache import PageTable
 from mindspore_serving.protocols.tools import Tools
 
 SCHEMA = {
@@ -151,3 +153,49 @@ def test_best_of(client):
     assert best.usage.completion_tokens == 30
     with pytest.raises(openai.BadRequestError, match="best_of"):
         client.completions.create(**settings, best_of=3, stream=True)
+
+
+def test_space_in_json_ends(client):
+    """A model that prefers space to all else writes a whole answer, too."""
+    space = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet()).index("\u0120")
+    shape = {"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"], "additionalProperties": False}
+    schema = {"type": "json_schema", "json_schema": {"name": "a", "schema": shape}}
+    answer = client.chat.completions.create(
+        model="tiny", messages=MESSAGES, response_format=schema, temperature=0, logit_bias={str(space): 100}, max_tokens=200
+    ).choices[0]
+    assert answer.finish_reason == "stop" and json.loads(answer.message.content)["a"] == 1 and " " * 21 not in answer.message.content
+
+
+def test_tools_that_are_allowed(client):
+    nothing = {"type": "object", "additionalProperties": False}
+    tools = [{"type": "function", "function": {"name": name, "parameters": nothing}} for name in "fgh"]
+
+    def asked(**choice):
+        settings = {"model": "tiny", "messages": MESSAGES, "max_tokens": 200, "tools": tools, "seed": 1}
+        allowed = {"type": "allowed_tools", "allowed_tools": choice}
+        return client.chat.completions.create(**settings, tool_choice=allowed).choices[0]
+
+    found = asked(mode="required", tools=[{"type": "function", "function": {"name": "g"}}])
+    assert [call.function.name for call in found.message.tool_calls] == ["g"]
+    for choice in ({"mode": "any", "tools": tools}, {"mode": "auto"}, {"mode": "auto", "tools": [{"function": {"name": "k"}}]}):
+        with pytest.raises(openai.BadRequestError, match="'allowed_tools' must have"):
+            asked(**choice)
+
+
+@pytest.mark.parametrize(("change", "words"), [
+    ({"tool_choice": "required"}, "there are no 'tools'"), ({"top_logprobs": 2}, "'top_logprobs' needs 'logprobs'"),
+    ({"stream_options": {"include_usage": True}}, "'stream_options' is for 'stream'"),
+    ({"extra_body": {"min_tokens": 3}}, "'min_tokens' is not possible here"),
+    ({"extra_body": {"guided_json": {"type": "object"}}}, "'guided_json' is not possible here; use 'response_format'"),
+])  # fmt: skip
+def test_what_would_have_no_effect_is_refused(change, words, client):
+    with pytest.raises(openai.BadRequestError, match=words):
+        client.chat.completions.create(model="tiny", messages=MESSAGES, max_tokens=3, **change)
+
+
+def test_a_chat_may_be_as_long_as_the_cache(client, service):
+    """Where the model knows more positions than the cache holds tokens, an answer without a limit is not refused."""
+    engine = service.language_models.by_name["tiny"].engine
+    engine.pages = PageTable(4)
+    answer = client.chat.completions.create(model="tiny", messages=MESSAGES, extra_body={"ignore_eos": True})
+    assert answer.usage.total_tokens == engine.longest == 48

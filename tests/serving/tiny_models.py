@@ -8,7 +8,7 @@ import struct
 import numpy as np
 
 VOCABULARY = 258
-FAMILIES = ("gpt2", "llama", "qwen2")
+FAMILIES = ("gpt2", "llama", "qwen2", "qwen3", "mistral", "phi3")
 
 
 def _weights(shapes):
@@ -52,16 +52,36 @@ def _llama(family):
             shapes[f"{layer}self_attn.{name}_proj.weight"] = (outputs, inputs)
             if family == "qwen2" and name != "o":
                 shapes[f"{layer}self_attn.{name}_proj.bias"] = (outputs,)
+        if family == "qwen3":
+            shapes |= {f"{layer}self_attn.{name}_norm.weight": (8,) for name in "qk"}
         shapes |= {f"{layer}mlp.{name}_proj.weight": (64, width) for name in ("gate", "up")}
         shapes[f"{layer}mlp.down_proj.weight"] = (width, 64)
     shapes["model.norm.weight"] = (width,)
     if family == "llama":
         shapes["lm_head.weight"] = (VOCABULARY, width)
-    config = {"model_type": family, "architectures": [{"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM"}[family]],
+    if family == "phi3":
+        shapes = _joined(shapes)
+    config = {"model_type": family, "architectures": [f"{family.title()}ForCausalLM"],
               "vocab_size": VOCABULARY, "hidden_size": width, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
               "num_key_value_heads": kv_heads, "max_position_embeddings": 256, "rms_norm_eps": 1e-6, "rope_theta": 10000.0,
-              "tie_word_embeddings": family == "qwen2", "eos_token_id": 256, "bos_token_id": 257, "hidden_act": "silu"}  # fmt: skip
+              "tie_word_embeddings": family != "llama", "eos_token_id": 256, "bos_token_id": 257, "hidden_act": "silu",
+              **_MORE.get(family, {})}  # fmt: skip
     return config, shapes
+
+
+#: Mistral's layers see 21 tokens, Phi's turn half of each head
+_MORE = {"qwen3": {"head_dim": 8}, "mistral": {"sliding_window": 21, "head_dim": 8},
+         "phi3": {"partial_rotary_factor": 0.5, "sliding_window": None, "pad_token_id": 0}}  # fmt: skip
+
+
+def _joined(shapes):
+    """Phi has one weight for queries, keys and values, and one for gates and what they let through."""
+    made = {}
+    for name, (*outputs, inputs) in shapes.items():
+        for one, whole in (("q", "qkv"), ("k", "qkv"), ("v", "qkv"), ("gate", "gate_up"), ("up", "gate_up")):
+            name = name.replace(f".{one}_proj.", f".{whole}_proj.")
+        made[name] = (made.get(name, (0,))[0] + outputs[0], inputs) if outputs else (inputs,)
+    return made
 
 
 def _pangu():

@@ -33,8 +33,20 @@ def decoders():
     yield "llama_wide_heads", hf.LlamaForCausalLM(hf.LlamaConfig(**LLAMA, head_dim=16))
     for name, scaling in LONG.items():
         yield f"llama_{name}", hf.LlamaForCausalLM(hf.LlamaConfig(**LLAMA, rope_parameters={"rope_theta": 10000.0, **scaling}))
+    yield "llama_biases", hf.LlamaForCausalLM(hf.LlamaConfig(**LLAMA, attention_bias=True, mlp_bias=True))
     yield "mistral", hf.MistralForCausalLM(hf.MistralConfig(**LLAMA, sliding_window=None))
+    yield "mistral_window", hf.MistralForCausalLM(hf.MistralConfig(**LLAMA, sliding_window=21))
     yield "qwen2", hf.Qwen2ForCausalLM(hf.Qwen2Config(**LLAMA, tie_word_embeddings=True))
+    windows = {"use_sliding_window": True, "sliding_window": 21, "max_window_layers": 1}
+    yield "qwen2_window", hf.Qwen2ForCausalLM(hf.Qwen2Config(**LLAMA, **windows))
+    yield "qwen3", hf.Qwen3ForCausalLM(hf.Qwen3Config(**LLAMA, head_dim=16, tie_word_embeddings=True))
+    phi = LLAMA | {"pad_token_id": 0, "num_attention_heads": 2, "num_key_value_heads": 1}
+    yield "phi3", hf.Phi3ForCausalLM(hf.Phi3Config(**phi, sliding_window=30))
+    partial = {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5}
+    yield "phi3_partial", hf.Phi3ForCausalLM(hf.Phi3Config(**phi, rope_parameters=partial))
+    factors = {"short_factor": [1.0, 1.2, 1.5, 2.0, 2.5, 3.0], "long_factor": [2.0, 2.5, 3.0, 4.0, 5.0, 6.0]}
+    scaled = partial | factors | {"rope_type": "longrope", "partial_rotary_factor": 0.75, "original_max_position_embeddings": 200}
+    yield "phi3_longrope", hf.Phi3ForCausalLM(hf.Phi3Config(**phi, rope_parameters=scaled, original_max_position_embeddings=200))
 
 
 def encoders():

@@ -31,6 +31,7 @@ class CachedAttention(Primitive):
     keys: (pages, kv heads, width, PAGE) and values: (pages, kv heads, PAGE, width) get the new ones; positions: int32 (rows,);
     tables: int32 (rows, pages per sequence). The cache may have fewer bits (float16) than the queries. A row sees the positions of
     its table up to its own, or, if `ends` (rows,) is given, up to that: where all tokens of a sequence come at once, each can see all.
+    `window`: of these it sees so many, the last ones; 0: all.
     `trusted`: whoever calls has made sure that positions and pages are there. `half`: the result is bfloat16, for a product that wants it.
 
     Examples:
@@ -41,9 +42,14 @@ class CachedAttention(Primitive):
     """
 
     writes = ((3, 1), (4, 2))
+    in_index_order = (3, 4)
 
-    def __init__(self, scale: float = 1.0, trusted: bool = False, half: bool = False):
-        super().__init__("CachedAttention", scale=float(scale), trusted=bool(trusted), half=bool(half))
+    def __init__(self, scale: float = 1.0, trusted: bool = False, half: bool = False, window: int = 0):
+        super().__init__(
+            "CachedAttention", scale=float(scale), trusted=bool(trusted), half=bool(half), window=int(window)
+        )
+        if self.window < 0:
+            raise ValueError(f"For '{self.name}', 'window' must be 0 or more, but got {window}.")
 
     def infer(
         self, q: Any, k: Any, v: Any, keys: Any, values: Any, positions: Any, tables: Any, ends: Any = None
@@ -90,7 +96,7 @@ class CachedAttention(Primitive):
             return self.eval(jnp, q, k, v, keys, values, positions, tables, ends)
         keys, values = paged_attention.take_in(k, v, keys, values, positions, tables)
         last = positions if ends is None else ends
-        out = paged_attention.attend(self.scale, q, keys, values, last, tables, self._result_of(q))
+        out = paged_attention.attend(self.scale, q, keys, values, last, tables, self._result_of(q), window=self.window)
         return out, keys, values
 
     def eval(
@@ -106,7 +112,8 @@ class CachedAttention(Primitive):
         seen_keys = xp.moveaxis(keys[tables], 1, 3).reshape(rows, kv_heads, width, -1).astype(q.dtype)
         seen_values = xp.moveaxis(values[tables], 1, 2).reshape(rows, kv_heads, -1, width).astype(q.dtype)
         scores = product(xp, q.reshape(rows, kv_heads, group, width), seen_keys) * np.float32(self.scale)
-        visible = xp.arange(seen_keys.shape[-1]) <= (positions if ends is None else ends)[:, None]
+        last, places = (positions if ends is None else ends)[:, None], xp.arange(seen_keys.shape[-1])
+        visible = (places <= last) & (places > last - self.window) if self.window else places <= last
         scores = xp.where(visible[:, None, None], scores, np.float32(-np.inf))
         weights = xp.exp(scores - xp.max(scores, axis=-1, keepdims=True))
         out = product(xp, weights, xp.where(visible[:, None, :, None], seen_values, np.float32(0)))

@@ -20,6 +20,7 @@ import numpy as np
 from mindspore.backends.cpu import CpuBackend
 from mindspore.formats import encryption, mindir, onnx
 from mindspore.formats.mindir.files import Decrypt
+from mindspore.formats.mindir.operations import UnknownOperationError
 from mindspore.formats.onnx.load import read_model
 from mindspore.formats.program import Program, State
 from mindspore_serving.engine.declaration import ModelDeclaration
@@ -87,7 +88,12 @@ class Subgraph:
         shapes = {name: (batch, *shape[1:]) for name, shape in self._open.items()}
         if self._path.endswith(".onnx"):
             return onnx.load(self._path, shapes=shapes)
-        return mindir.load(self._path, shapes=shapes, decrypt=self._decrypt)
+        try:
+            return mindir.load(self._path, shapes=shapes, decrypt=self._decrypt)
+        except UnknownOperationError:  # the framework has more; loading it takes time and memory
+            from mindspore.nn.graph_operations import graph_operations
+
+            return mindir.load(self._path, shapes=shapes, decrypt=self._decrypt, operations=graph_operations())
 
     def _info(self, spec: Any) -> TensorInfo:
         shape = tuple(spec.shape)

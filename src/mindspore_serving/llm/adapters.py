@@ -95,7 +95,7 @@ def _places(shape: Shape) -> dict[str, tuple[str, int, int]]:
     found = {
         "q_proj": ("inward", 0, queries), "k_proj": ("inward", queries, keys), "v_proj": ("inward", queries + keys, keys),
     }  # fmt: skip
-    if shape.rotation is None:
+    if shape.rotation is None or shape.rotation.still:
         raise ValueError(f"adapters of models of type {shape.family!r} are not supported")
     attention = {f"self_attn.{name}": place for name, place in found.items()}
     return attention | {

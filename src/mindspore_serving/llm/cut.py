@@ -88,7 +88,7 @@ def cut_layer(layer: Layer, shape: Shape, share: Share) -> Layer:
     if len(layer.inward.weight) == 2 * shape.kv_heads * shape.head_width:  # keys and values alone
         products["inward"] = _shifted(products["inward"][1:], -shape.heads * shape.head_width)
     inward, outward, wide, narrow = (cut_linear(getattr(layer, name), rows) for name, rows in products.items())
-    return Layer(layer.first, inward, outward, layer.second, wide, narrow)
+    return replace(layer, inward=inward, outward=outward, wide=wide, narrow=narrow)
 
 
 def cut_low(low: dict[str, Low], shape: Shape, share: Share) -> dict[str, Low]:

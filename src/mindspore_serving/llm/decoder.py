@@ -78,6 +78,11 @@ def _rotated(x: Any, cos: Any, sin: Any) -> Any:
     return (halves * cos + halves[:, :, ::-1] * sin).reshape(rows, heads, width)
 
 
+def _normed(norm: Any, x: Any) -> Any:
+    """Heads of rows, each by itself."""
+    return norm(x.reshape(-1, x.shape[-1])).reshape(x.shape)
+
+
 class Joined(nn.Cell):
     """What all parts have, side by side: (rows, width) of each → (rows, parts · width)."""
 
@@ -106,6 +111,7 @@ class Block(nn.Cell):
         share: Share,
         group: str,
         in_order: bool,
+        window: int,
     ) -> None:
         super().__init__()
         self.shape, half = shape, kind == "bfloat16"
@@ -125,7 +131,11 @@ class Block(nn.Cell):
             )
         else:
             self.keys, self.values = (_parameter(memory.array) for memory in self.memory)
-        self.attention = CachedAttention(shape.head_width**-0.5, trusted=half, half=half)
+        self.queries_norm, self.keys_norm = (
+            None if norm is None else RowsNorm(norm, shape.epsilon, shape.centred, False, in_order)
+            for norm in (layer.queries, layer.keys)
+        )
+        self.attention = CachedAttention(shape.head_width**-0.5, trusted=half, half=half, window=window)
 
     def construct(self, x: Any, rotation: Any, positions: Any, tables: Any, adapter: Any, queries: Any) -> Any:
         inward = self.inward(self.first(x), None, adapter)
@@ -151,6 +161,9 @@ class Block(nn.Cell):
             inward = ops.cat((queries, inward), 1)
         rows, turned = inward.shape[0], (shape.heads + shape.kv_heads) * shape.head_width
         queries_and_keys = inward[:, :turned].reshape(rows, -1, shape.head_width)
+        if self.queries_norm is not None:
+            q, k = queries_and_keys[:, : shape.heads], queries_and_keys[:, shape.heads :]
+            queries_and_keys = ops.cat((_normed(self.queries_norm, q), _normed(self.keys_norm, k)), 1)
         if rotation is not None:
             queries_and_keys = _rotated(queries_and_keys, *rotation)
         q, k = queries_and_keys[:, : shape.heads], queries_and_keys[:, shape.heads :]
@@ -179,8 +192,9 @@ class Decoder(nn.Cell):
             mine = {product: found for (layer, product), found in low.items() if layer == number}
             layer = cut_layer(weights.layer(number), shape, share)
             return Block(
-                cut_shape(shape, share), layer, kind, pages, cut_low(mine, shape, share), share, group, in_order
-            )
+                cut_shape(shape, share), layer, kind, pages, cut_low(mine, shape, share), share, group, in_order,
+                shape.window(number),
+            )  # fmt: skip
 
         self.blocks = nn.CellList([block(number) for number in share.layers(shape)])
         asks = weights.queries is not None and share.is_last

@@ -54,7 +54,8 @@ class Step(nn.Cell):
         self.embedding = _half(weights.embedding)
         self.positions = None if weights.positions is None else Parameter(Tensor(weights.positions))
         self.queries = None if weights.queries is None else Parameter(Tensor(weights.queries))
-        self.turns = None if shape.rotation is None else [Parameter(Tensor(table)) for table in rotations(shape)]
+        places = np.arange(shape.positions)
+        self.turns = None if shape.rotation is None else [Parameter(Tensor(table)) for table in shape.rotation.tables(places)]
         self.decoder = Decoder(shape, weights, "bfloat16", pages, low, WHOLE, "", in_order)
         self.norm = (
             RowsNorm(weights.norm, shape.epsilon, shape.centred, False, in_order) if weights.queries is None else None
@@ -85,16 +86,6 @@ class Step(nn.Cell):
         if missing:
             chosen = ops.cat((chosen, ops.zeros(missing, ms.int32)))
         return chosen, logprobs, scores, states
-
-
-def rotations(shape: Shape) -> tuple[Array, Array]:
-    """By position: cosines (positions, 1, 1, half) and sines with the signs of both halves (positions, 1, 2, half)."""
-    assert shape.rotation is not None
-    sharpness = np.float32(shape.rotation.sharpness)
-    frequencies = np.array(shape.rotation.frequencies, np.float32)
-    angles = (np.arange(shape.positions, dtype=np.float32)[:, None] * frequencies)[:, None, None]
-    sines = np.sin(angles) * sharpness
-    return np.cos(angles) * sharpness, np.concatenate([-sines, sines], 2)
 
 
 def _half(array: Any) -> Parameter:

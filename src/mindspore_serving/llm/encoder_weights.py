@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from mindspore_serving.llm.checkpoint import (
     size,
     small,
 )
+from mindspore_serving.llm.sentences import read as read_sentences
 
 FAMILIES = ("bert", "roberta", "xlm-roberta", "camembert", "distilbert")
 #: our part of a layer → Hugging Face's name of it; several are joined
@@ -39,7 +39,8 @@ _DISTILBERT = {
 
 @dataclass(frozen=True)
 class EncoderShape:
-    """`first_position`: RoBERTa counts from 2. `pooling`: how one vector is made of all: 'mean', 'cls' or 'max'."""
+    """`positions`: tokens of a text. `first_position`: RoBERTa counts from 2. `pooling`: how one vector is made of all: 'mean', 'cls'
+    or 'max'."""
 
     family: str
     vocabulary: int
@@ -93,20 +94,11 @@ def shape_of(folder: str) -> EncoderShape:
         raise ValueError("encoders with relative positions are not supported")
     activation = exact_gelu(config.get("activation" if short else "hidden_act", "gelu"))
     epsilon = 1e-12 if short else small(config, "layer_norm_eps", 1e-12)
-    return EncoderShape(family, vocabulary, width, layers, heads, epsilon, positions, first, activation, _pooling(folder))
-
-
-def _pooling(folder: str) -> str:
-    """As sentence-transformers writes it beside the model; the mean without that."""
-    path = os.path.join(folder, "1_Pooling", "config.json")
-    if not os.path.isfile(path):
-        return "mean"
-    with open(path, encoding="utf-8") as file:
-        settings = json.load(file)
-    for name, key in (("cls", "pooling_mode_cls_token"), ("max", "pooling_mode_max_tokens"), ("mean", "pooling_mode_mean_tokens")):
-        if settings.get(key):
-            return name
-    raise ValueError(f"the way of pooling in {path} is not supported; it can be cls, max or mean")
+    sentences = read_sentences(folder, "mean")
+    if sentences.pooling == "lasttoken":
+        raise ValueError("encoders whose vectors are their last token's are not supported")
+    longest = min(positions, sentences.longest or positions)
+    return EncoderShape(family, vocabulary, width, layers, heads, epsilon, longest, first, activation, sentences.pooling)
 
 
 def load(folder: str) -> tuple[EncoderShape, EncoderWeights]:

@@ -288,10 +288,9 @@ class Engine:
         for name, tokens in (("the prompt", prompt), ("'logit_bias'", sampling.bias)):
             if any(not 0 <= token < self.shape.vocabulary for token in tokens):
                 raise ServingError(f"a token of {name} is not in 0…{self.shape.vocabulary - 1}")
-        longest = min(self.shape.positions, self.pages.count * BLOCK)
-        if len(prompt) + sampling.max_tokens > longest:
+        if len(prompt) + sampling.max_tokens > self.longest:
             raise ServingError(
-                f"a prompt of {len(prompt)} tokens and {sampling.max_tokens} new ones exceed the {longest} that are possible"
+                f"a prompt of {len(prompt)} tokens and {sampling.max_tokens} new ones exceed the {self.longest} that are possible"
             )
         sequence = Sequence(prompt, sampling, emit, next(self._numbers), constraint, embeds, reads, adapter=adapter, priority=priority)
         with self._changed:
@@ -305,6 +304,11 @@ class Engine:
 
     def cancel(self, sequence: Sequence) -> None:
         sequence.cancelled = True
+
+    @property
+    def longest(self) -> int:
+        """Tokens of a text, its prompt included: as many as the model knows positions, and as the cache holds."""
+        return min(self.shape.positions, self.pages.count * BLOCK)
 
     @property
     def running(self) -> int:

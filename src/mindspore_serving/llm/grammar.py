@@ -10,6 +10,9 @@ import numpy as np
 from mindspore_serving.engine.errors import Kind, ServingError
 from mindspore_serving.llm.checkpoint import Array
 
+#: Space between the parts of a JSON text ends: models that are lost would write nothing else until their tokens are used up.
+_FORM = {"whitespace_pattern": r"[ \t\r\n]{0,20}"}
+
 
 class Grammars:
     """Makes constraints for the tokens of one model; `tokenizer`: what its `tokenizer.json` says."""
@@ -27,7 +30,7 @@ class Grammars:
         """An answer that is a JSON text of this schema."""
         matcher = self._library.LLMatcher
         try:
-            grammar = matcher.grammar_from_json_schema(json.dumps(schema))
+            grammar = matcher.grammar_from_json_schema(json.dumps(schema), defaults=_FORM)
         except (ValueError, RecursionError) as error:
             raise _refusal(str(error)) from None
         made = matcher(self._tokenizer, grammar)

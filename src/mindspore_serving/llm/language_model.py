@@ -12,6 +12,7 @@ from typing import Any
 
 from mindspore_serving.engine.errors import Kind, ServingError
 from mindspore_serving.engine.threads import in_thread
+from mindspore_serving.llm import sentences
 from mindspore_serving.llm.checkpoint import Array
 from mindspore_serving.llm.encoder import EncoderEngine
 from mindspore_serving.llm.engine import Engine, Event, Limits, Reason
@@ -39,6 +40,7 @@ class LanguageModel:
         self._adapter = 0
         self._adapters = dict(adapters or {})
         self.tokenizer = Tokenizer(folder)
+        self._pooling = sentences.read(folder, "lasttoken").pooling
         self.engine = Engine(folder, replace(limits or Limits(), adapters=tuple(self._adapters.values())))
 
     def adapted(self) -> Iterator[LanguageModel]:
@@ -54,6 +56,8 @@ class LanguageModel:
         return Grammars(self.tokenizer.written, shape.vocabulary, shape.end)
 
     async def embedding(self, prompt: list[int]) -> Array:
+        if self._pooling != "lasttoken":
+            raise ServingError(f"this model's vectors are made by {self._pooling} pooling, which is possible for encoders alone")
         events, send = _queue()
         sequence = self.engine.embed(prompt, send, self._adapter)
         try:

@@ -75,7 +75,6 @@ class Network:
                 shape, weights, "int8" if kind == "int4" else kind, share, group
             )  # few bits cost most in the last product
             self._head, self._norm = ms.jit(head), ms.jit(head.norm)
-        self._frequencies = None if shape.rotation is None else np.array(shape.rotation.frequencies, np.float32)
 
     #: steps that may be begun before the first one's results are taken in
     ahead = 0
@@ -155,13 +154,7 @@ class Network:
         )
 
     def _rotation(self, places: Array) -> Any:
-        """Cosines (rows, 1, 1, half) and sines with the signs of both halves (rows, 1, 2, half)."""
-        if self._frequencies is None or self.shape.rotation is None:
-            return None
-        sharpness = np.float32(self.shape.rotation.sharpness)
-        angles = (places[:, None].astype(np.float32) * self._frequencies)[:, None, None]
-        sines = np.sin(angles) * sharpness
-        return ms.Tensor(np.cos(angles) * sharpness), ms.Tensor(np.concatenate([-sines, sines], 2))
+        return None if self.shape.rotation is None else tuple(map(ms.Tensor, self.shape.rotation.tables(places)))
 
 
 def _pieces(parts: Sequence[Part], count: int) -> Iterator[list[Part]]:

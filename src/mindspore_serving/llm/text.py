@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import tokenizers
 
 from mindspore_serving.engine.errors import ServingError
 from mindspore_serving.llm import gguf, gguf_tokenizer
-from mindspore_serving.llm.chat_template import ChatTemplates
 from mindspore_serving.llm.checkpoint import gguf_file
+from mindspore_serving.llm.template_process import TemplateProcess
 
 #: characters that may go into one token where a tokenizer leaves some out, or has one token for what it does not know
 _SHORTENED = 64
@@ -31,6 +33,17 @@ def _letters() -> dict[str, bytes]:
 _BYTES = _letters()
 
 
+@contextlib.contextmanager
+def _panics_refused() -> Iterator[None]:
+    """The library's panics (of a regular expression that tries too much, say) are no Exceptions: nobody would take them for a refusal."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise ServingError(f"the model's tokenizer cannot read this text: {error}"[:300]) from None
+
+
 class Tokenizer:
     def __init__(self, folder: str) -> None:
         """`folder`: of the model, or its GGUF file."""
@@ -39,7 +52,7 @@ class Tokenizer:
         self._added = frozenset(self._tokenizer.get_added_tokens_decoder())
         self._of_bytes = "ByteLevel" in repr(self._tokenizer.decoder)
         self._longest = max(map(len, self._tokenizer.get_vocab()), default=1)  # characters of a token
-        self._templates = ChatTemplates(settings.get("chat_template"))
+        self._templates = TemplateProcess(settings.get("chat_template"))
 
     @property
     def written(self) -> str:
@@ -50,11 +63,12 @@ class Tokenizer:
         """The tokens of a text; ServingError, before they are made, where they must be more than `most`."""
         if most and len(text) > most * max(self._longest, _SHORTENED):
             raise ServingError(f"a text of {len(text)} characters is longer than the {most} tokens that are possible")
-        # of the library's ways the one in which other threads go on
-        return list(self._tokenizer.encode_batch_fast([text], add_special_tokens=special)[0].ids)
+        with _panics_refused():  # of the library's ways the one in which other threads go on
+            return list(self._tokenizer.encode_batch_fast([text], add_special_tokens=special)[0].ids)
 
     def decode(self, tokens: list[int]) -> str:
-        return str(self._tokenizer.decode(tokens, skip_special_tokens=True))
+        with _panics_refused():
+            return str(self._tokenizer.decode(tokens, skip_special_tokens=True))
 
     def bytes_of(self, token: int) -> bytes:
         """What a token stands for within a text: some are parts of a character."""
@@ -87,7 +101,10 @@ def _read(folder: str) -> tuple[Any, dict[str, Any]]:
         with open(beside, encoding="utf-8") as text:
             settings["chat_template"] = text.read()
     try:
-        return tokenizers.Tokenizer.from_file(path), settings
+        made = tokenizers.Tokenizer.from_file(path)
+        made.no_truncation()  # files may have what their author's programs cut texts to, or filled them up to
+        made.no_padding()
+        return made, settings
     except Exception as error:  # the library has no kind of its own
         raise ValueError(f"{path} cannot be read: {error}") from None
 

@@ -1,4 +1,7 @@
-"""OpenAI's API: `/v1/models`, `/v1/completions` and `/v1/chat/completions`, whole or as server-sent events, and `/v1/embeddings`."""
+"""OpenAI's API: `/v1/models`, `/v1/completions` and `/v1/chat/completions`, whole or as server-sent events, and `/v1/embeddings`.
+
+`responses.py` has `/v1/responses`, which is the chat in other words.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import contextlib
 import math
 import secrets
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -38,10 +41,17 @@ _LONGEST_STOP = 1024
 _LONG = 1 << 14
 
 
-def handler(models: LanguageModels) -> Handler:
+#: what is done with the body of a request
+Endpoint = Callable[[LanguageModels, Exchange, dict[str, Any]], Awaitable[None]]
+
+
+def handler(models: LanguageModels, more: Mapping[str, Endpoint]) -> Handler:
+    """`more`: what is done at other paths."""
+    endpoints = _ENDPOINTS | dict(more)
+
     async def answer(exchange: Exchange) -> None:
         try:
-            await _answer(models, exchange)
+            await _answer(models, exchange, endpoints)
         except ServingError as error:
             kind = "invalid_request_error" if error.kind.http < 500 else "server_error"
             body = {"error": {"message": error.message, "type": kind, "param": None, "code": None}}
@@ -50,22 +60,17 @@ def handler(models: LanguageModels) -> Handler:
     return answer
 
 
-async def _answer(models: LanguageModels, exchange: Exchange) -> None:
+async def _answer(models: LanguageModels, exchange: Exchange, endpoints: Mapping[str, Endpoint]) -> None:
     path = exchange.path.rstrip("/")
     if path == "/v1/models" and exchange.method == "GET":
         await exchange.answer_json({"object": "list", "data": [_listed(models.embedder(name)) for name in models.names]})
     elif path.startswith("/v1/models/") and exchange.method == "GET":
         await exchange.answer_json(_listed(models.embedder(path.removeprefix("/v1/models/"))))
-    elif path in ("/v1/completions", "/v1/chat/completions") and exchange.method == "POST":
+    elif path in endpoints and exchange.method == "POST":
         body = await exchange.json()
         if not isinstance(body, dict):
             raise ServingError("the body must be an object")
-        await _generate(models, exchange, body, path.startswith("/v1/chat"))
-    elif path == "/v1/embeddings" and exchange.method == "POST":
-        body = await exchange.json()
-        if not isinstance(body, dict):
-            raise ServingError("the body must be an object")
-        await _embed(models, exchange, body)
+        await endpoints[path](models, exchange, body)
     else:
         raise ServingError(f"there is nothing at {exchange.method} {exchange.path[:200]}", Kind.NOT_FOUND)
 
@@ -78,7 +83,7 @@ def _listed(model: LanguageModel | TextEncoder) -> dict[str, Any]:
 
 
 @dataclass
-class _Request:
+class Request:
     model: LanguageModel
     chat: bool
     prompts: list[list[int]]
@@ -127,23 +132,31 @@ async def _behind(text: str, pieces: AsyncGenerator[Piece]) -> AsyncGenerator[Pi
             text = ""
 
 
-#: what OpenAI's API has and no model here can do; of no effect where it is empty
-_IMPOSSIBLE = ("suffix", "functions", "function_call", "audio", "web_search_options")
+#: what OpenAI's API and other servers have and is not here; of no effect where it is empty
+_IMPOSSIBLE = ("suffix", "functions", "function_call", "audio", "web_search_options", "min_tokens", "stop_token_ids", "bad_words",
+               "allowed_token_ids", "prompt_logprobs", "truncate_prompt_tokens", "use_beam_search", "logits_processors",
+               "guided_json", "guided_regex", "guided_choice", "guided_grammar", "structured_outputs", "grammar",
+               "include_stop_str_in_output")  # fmt: skip
+_INSTEAD = {"functions": "tools", "function_call": "tools", "guided_json": "response_format", "structured_outputs": "response_format"}
 
 
 def _refuse_impossible(body: dict[str, Any], chat: bool) -> None:
     for name in _IMPOSSIBLE:
         if body.get(name):
-            raise ServingError(f"'{name}' is not possible here" + ("; use 'tools'" if name.startswith("function") else ""))
+            raise ServingError(f"'{name}' is not possible here" + (f"; use '{_INSTEAD[name]}'" if name in _INSTEAD else ""))
+    if chat and body.get("top_logprobs") is not None and body.get("logprobs") is not True:
+        raise ServingError("'top_logprobs' needs 'logprobs': true")
+    if body.get("stream_options") is not None and body.get("stream") is not True:
+        raise ServingError("'stream_options' is for 'stream': true alone")
     if body.get("modalities") not in (None, ["text"]):
         raise ServingError("'modalities' can be ['text'] alone")
 
 
-def _parsed(models: LanguageModels, body: dict[str, Any], chat: bool) -> _Request:
+def parsed(models: LanguageModels, body: dict[str, Any], chat: bool) -> Request:
     model = models.find(body.get("model"))
     _refuse_impossible(body, chat)
     prompts = [_chat_prompt(model, body)] if chat else _prompts(model, body.get("prompt"), "prompt")
-    sampling = _sampling(body, chat, model.engine.shape.positions - max(map(len, prompts)))
+    sampling = _sampling(body, chat, model.engine.longest - max(map(len, prompts)))
     count = int(_number(body, "n", 1, 1, _MAX_ANSWERS, whole=True))
     made = count if chat else int(_number(body, "best_of", count, count, _MAX_ANSWERS, whole=True))
     if made > count and body.get("stream") is True:
@@ -159,7 +172,7 @@ def _parsed(models: LanguageModels, body: dict[str, Any], chat: bool) -> _Reques
     priority = int(_number(body, "priority", 0, -(2**31), 2**31, whole=True))
     returned = count if made > count else 0
     echo = not chat and body.get("echo") is True
-    return _Request(model, chat, prompts, samplings, name, int(time.time()), with_usage, schema, tools, returned, priority, echo)
+    return Request(model, chat, prompts, samplings, name, int(time.time()), with_usage, schema, tools, returned, priority, echo)
 
 
 def _schema(given: Any) -> Any:
@@ -289,7 +302,12 @@ def _bias(given: Any) -> dict[int, float]:
     return {int(key): _number(given, key, 0.0, -100.0, 100.0) for key in given}
 
 
-async def _read(exchange: Exchange, read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def parsed_chat(models: LanguageModels, body: dict[str, Any]) -> Request:
+    """What a chat asks for; its template runs in another process, which is waited for."""
+    return await in_thread(parsed, models, body, True)
+
+
+async def _read_aside(exchange: Exchange, read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """What `read` makes of a request; the server's loop does not wait where that takes long."""
     if exchange.size < _LONG:
         return read(*args, **kwargs)
@@ -297,7 +315,7 @@ async def _read(exchange: Exchange, read: Callable[P, T], *args: P.args, **kwarg
 
 
 async def _generate(models: LanguageModels, exchange: Exchange, body: dict[str, Any], chat: bool) -> None:
-    request = await _read(exchange, _parsed, models, body, chat)
+    request = await (parsed_chat(models, body) if chat else _read_aside(exchange, parsed, models, body, False))
     if body.get("stream") is True:
         first = _Merged(request)
         await first.start()
@@ -317,12 +335,20 @@ def _best(answers: list[_Answer], made: int, returned: int) -> list[_Answer]:
     return [answer for group in groups for answer in sorted(group, key=lambda a: -a.likelihood)[:returned]]
 
 
+async def _complete(models: LanguageModels, exchange: Exchange, body: dict[str, Any]) -> None:
+    await _generate(models, exchange, body, False)
+
+
+async def _chat(models: LanguageModels, exchange: Exchange, body: dict[str, Any]) -> None:
+    await _generate(models, exchange, body, True)
+
+
 async def _embed(models: LanguageModels, exchange: Exchange, body: dict[str, Any]) -> None:
     model = models.embedder(body.get("model"))
     form = body.get("encoding_format") or "float"
     if form not in ("float", "base64"):
         raise ServingError("'encoding_format' must be 'float' or 'base64'")
-    prompts = await _read(exchange, _prompts, model, body.get("input"), "input")
+    prompts = await _read_aside(exchange, _prompts, model, body.get("input"), "input")
     vectors = await exchange.while_there(asyncio.gather(*(model.embedding(prompt) for prompt in prompts)))
     vectors = [_shortened(vector, body) for vector in vectors]
     encoded = [base64.b64encode(v.astype("<f4").tobytes()).decode() if form == "base64" else v for v in vectors]
@@ -350,7 +376,7 @@ class _Answer:
     likelihood: float
 
 
-async def _whole(request: _Request, prompt: list[int], sampling: Sampling) -> _Answer:
+async def _whole(request: Request, prompt: list[int], sampling: Sampling) -> _Answer:
     async with contextlib.aclosing(request.answer(prompt, sampling)) as answer:
         pieces = [piece async for piece in answer]
     text = "".join(piece.text for piece in pieces)
@@ -372,7 +398,7 @@ async def _whole(request: _Request, prompt: list[int], sampling: Sampling) -> _A
 class _Merged:
     """The pieces of all answers of a request, as they come."""
 
-    def __init__(self, request: _Request) -> None:
+    def __init__(self, request: Request) -> None:
         self._request = request
         self._pieces: asyncio.Queue[tuple[int, Piece | ServingError]] = asyncio.Queue()
         self._tasks: list[asyncio.Task[None]] = []
@@ -417,7 +443,7 @@ async def _gathered(pieces: AsyncGenerator[Piece]) -> AsyncGenerator[Piece]:
     yield replace(found[-1], text="".join(piece.text for piece in found), choices=choices)
 
 
-async def _events(request: _Request, pieces: _Merged) -> AsyncGenerator[bytes]:
+async def _events(request: Request, pieces: _Merged) -> AsyncGenerator[bytes]:
     head = request.head(True)
     made = 0
     begun: set[int] = set()
@@ -436,7 +462,7 @@ async def _events(request: _Request, pieces: _Merged) -> AsyncGenerator[bytes]:
     yield b"data: [DONE]\n\n"
 
 
-def _entry(request: _Request, index: int, described: Logprobs | None, piece: Piece, first: bool) -> dict[str, Any]:
+def _entry(request: Request, index: int, described: Logprobs | None, piece: Piece, first: bool) -> dict[str, Any]:
     logprobs = described.of([*piece.read, *piece.choices]) if described is not None else None
     entry: dict[str, Any] = {"index": index, "finish_reason": piece.reason, "logprobs": logprobs}
     if not request.chat:
@@ -452,3 +478,6 @@ def _entry(request: _Request, index: int, described: Logprobs | None, piece: Pie
 
 def _event(value: Any) -> bytes:
     return b"data: " + orjson.dumps(value) + b"\n\n"
+
+
+_ENDPOINTS: dict[str, Endpoint] = {"/v1/completions": _complete, "/v1/chat/completions": _chat, "/v1/embeddings": _embed}

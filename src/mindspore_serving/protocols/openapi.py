@@ -85,6 +85,11 @@ def _schemas(names: list[str]) -> Json:
         "Answers": {"anyOf": [_object("instances", instances={"type": "array"}), _ref("OfficialError")]},
         "CompletionRequest": _object("model prompt", model=model, prompt=texts, **_SAMPLING),
         "ChatRequest": _object("model messages", model=model, messages={"type": "array", "items": message, "minItems": 1}, **_SAMPLING),
+        "ResponseRequest": _object("model input", model=model, input={"anyOf": [text, {"type": "array", "items": message, "minItems": 1}]},
+                                   max_output_tokens=_SAMPLING["max_tokens"], temperature=_SAMPLING["temperature"],
+                                   top_p=_SAMPLING["top_p"], instructions=_TEXT, stream=_FLAG),
+        "Response": _object("id object created_at model output status", id=_TEXT, object=_TEXT, created_at=_WHOLE, model=_TEXT,
+                            output={"type": "array", "items": {"type": "object"}}, status=_TEXT),
         "EmbeddingRequest": _object(
             "model input", model=model, input=texts, encoding_format={"enum": ["float", "base64"]}, dimensions=_WHOLE
         ),
@@ -128,7 +133,11 @@ def document(servables: list[tuple[str, int]], names: list[str], version: str) -
         "/v1/models": {"get": _operation("language models", _content(_ref("Models")), errors="OpenAIError")},
         "/v1/completions": generation("continue texts", "CompletionRequest"),
         "/v1/chat/completions": generation("answer a conversation", "ChatRequest"),
+        "/v1/responses": {"post": _operation(
+            "answer a conversation, in other words", {"content": {**_content(_ref("Response"))["content"], **chunks}},
+            _ref("ResponseRequest"), "OpenAIError")},
         "/v1/embeddings": {"post": _operation("vectors of texts", _content(_ref("Embeddings")), _ref("EmbeddingRequest"), "OpenAIError")},
+        "/health": {"get": _operation("whether all models can answer", info)},
         "/metrics": {"get": _operation("counts for Prometheus", _content(_TEXT, "text/plain"))},
     }  # fmt: skip
     key = {"key": {"type": "http", "scheme": "bearer"}}

@@ -30,16 +30,21 @@ class Tools:
     def of(cls, body: dict[str, Any]) -> Tools | None:
         """The tools of a request; None if it offers none."""
         choice, given = body.get("tool_choice"), body.get("tools")
-        if given is None or given == [] or choice == "none":
+        if given is None or given == []:
+            if choice not in (None, "none", "auto"):
+                raise ServingError("'tool_choice' demands a call, and there are no 'tools'")
+            return None
+        if choice == "none":
             return None
         functions = _functions(given)
+        if isinstance(choice, dict) and choice.get("type") == "allowed_tools":
+            functions, choice = _allowed(choice.get("allowed_tools"), functions)
         if choice in (None, "auto"):
             return cls(functions, single=body.get("parallel_tool_calls") is False)
         if choice == "required":
             return cls(functions, {"anyOf": [_call_schema(name, schema) for name, schema in functions.items()]})
-        function = choice.get("function") if isinstance(choice, dict) else None
-        name = function.get("name") if isinstance(function, dict) else None
-        if not isinstance(name, str) or name not in functions:
+        name = _named(choice)
+        if name is None or name not in functions:
             raise ServingError("'tool_choice' must be 'none', 'auto', 'required' or name one of the tools")
         return cls(functions, _call_schema(name, functions[name]))
 
@@ -48,6 +53,21 @@ class Tools:
         parts = _MARKED.findall(text) or [text]
         found = [_call(part, self.functions) for part in parts]
         return [call for call in found if call is not None][: 1 if self.single else None]
+
+
+def _allowed(given: Any, functions: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """Some of the functions, and whether one of them must be called."""
+    mode, tools = (given.get("mode"), given.get("tools")) if isinstance(given, dict) else (None, None)
+    names = [_named(tool) for tool in tools] if isinstance(tools, list) else []
+    if mode not in ("auto", "required") or not names or any(name not in functions for name in names):
+        raise ServingError("'allowed_tools' must have 'mode' auto or required, and in 'tools' names of the request's tools")
+    return {name: functions[name] for name in names if name is not None}, mode
+
+
+def _named(tool: Any) -> str | None:
+    function = tool.get("function") if isinstance(tool, dict) else None
+    name = function.get("name") if isinstance(function, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def _functions(given: Any) -> dict[str, Any]:

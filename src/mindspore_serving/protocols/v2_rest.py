@@ -28,6 +28,15 @@ def handler(dispatcher: Dispatcher, version: str) -> Handler:
     return answer
 
 
+def health(dispatcher: Dispatcher) -> Handler:
+    """What `/v2/health/ready` says, where other servers have it."""
+
+    async def answer(exchange: Exchange) -> None:
+        await exchange.answer_json({"ready": dispatcher.ready}, 200 if dispatcher.ready else 503)
+
+    return answer
+
+
 async def _answer(dispatcher: Dispatcher, version: str, exchange: Exchange) -> None:
     match exchange.path.strip("/").split("/")[1:]:
         case []:

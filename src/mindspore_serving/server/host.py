@@ -29,6 +29,7 @@ from mindspore_serving.protocols import (
     official_rest,
     openai,
     openapi,
+    responses,
     status_page,
     v2_grpc,
     v2_rest,
@@ -193,7 +194,8 @@ class Host:
             "openapi.json": openapi.handler(self.dispatcher, self.language_models, VERSION),
             "metrics": metrics.handler(self.dispatcher, self.language_models),
             "model": model,
-            "v1": openai.handler(self.language_models),
+            "v1": openai.handler(self.language_models, {"/v1/responses": responses.generate}),
+            "health": v2_rest.health(self.dispatcher),
             "v2": v2_rest.handler(self.dispatcher, VERSION),
         }
         return http.Application(routes, model, limit, access)

@@ -50,6 +50,7 @@ class Attention:
     by_heads: bool  # threads share out the heads of keys
     ends: bool  # how far a row sees is not its own position
     cache: str  # type of the cache: float32 or float16
+    window: int  # tokens that a row sees at most; 0: any number
 
     @property
     def together(self) -> int:
@@ -104,7 +105,6 @@ class _Writer:
         parts = a.heads // a.kv_heads // a.together  # of the queries' heads of a head of keys
         first, last = (f.op(f"mul i64 {head}, {parts}") for head in self.heads)
         f.loop(first, last, "1", [], self._heads)
-        f.do("ret void")
         return f
 
     # -- places
@@ -217,8 +217,9 @@ class _Writer:
             furthest = f.op(f"select i1 {f.op(f'icmp sgt i64 {furthest}, {other}')}, i64 {furthest}, i64 {other}")
         queries = [memory.offset(f, memory.offset(f, self.q, one, 4 * a.steps[0]), along, 1) for one in mine]
         lowest = f.constant(float("-inf"), "float32", PAGE)
+        begin = self._first_page(ends)
         largest = f.loop(
-            "0", furthest, "1", [(_SCORES, lowest)] * (rows * a.together),
+            begin, furthest, "1", [(_SCORES, lowest)] * (rows * a.together),
             lambda place, best: self._score(row, head, ends, queries, place, best), known_nonempty=True,
         )  # fmt: skip
         tops = [
@@ -226,10 +227,10 @@ class _Writer:
             for best in largest
         ]
         sums = f.loop(
-            "0", furthest, "1", [(_SCORES, "zeroinitializer")] * (rows * a.together),
+            begin, furthest, "1", [(_SCORES, "zeroinitializer")] * (rows * a.together),
             lambda place, sums: self._weigh(place, tops, sums), known_nonempty=True,
         )  # fmt: skip
-        out = self._gathered(row, head, ends, pages)
+        out = self._gathered(row, head, ends, begin, pages)
         for r, one in enumerate(mine):
             target = memory.offset(f, memory.offset(f, self.out, one, 4 * a.heads * a.width), along, 1)
             for n in range(a.together):
@@ -238,6 +239,18 @@ class _Writer:
                 mean = f.op(f"fdiv {self.row_kind} {out[line]}, {f.splat('float', total, a.width)}")
                 f.do(f"store {self.row_kind} {mean}, ptr {memory.offset(f, target, '1', n * 4 * a.width)}, align 4")
         return []
+
+    def _first_page(self, ends: list[str]) -> str:
+        """The first page of which any of the rows sees something. What others do not see of it weighs 0, which changes no bit of theirs."""
+        f, window = self.f, self.a.window
+        if not window:
+            return "0"
+        nearest = ends[0]
+        for other in ends[1:]:
+            nearest = smaller(f, nearest, other)
+        token = f.op(f"sub i64 {nearest}, {window - 1}")
+        there = f.op(f"icmp sgt i64 {token}, 0")
+        return f.op(f"udiv i64 {f.op(f'select i1 {there}, i64 {token}, i64 0')}, {PAGE}")
 
     def _place_of_scores(self, line: int, place: str) -> str:
         start = memory.offset(self.f, self.scores, "1", line * self.a.reach * PAGE * 4)
@@ -279,6 +292,10 @@ class _Writer:
             scaled = f.op(f"fmul {_SCORES} {mine[0]}, {f.splat('float', number(a.scale, 'float32'), PAGE)}")
             behind = f.splat("i64", f.op(f"sub i64 {ends[line // a.together]}, {begin}"), PAGE)
             visible = f.op(f"icmp sle <{PAGE} x i64> {memory.iota(PAGE)}, {behind}")
+            if a.window:
+                hidden = f.op(f"sub <{PAGE} x i64> {behind}, {f.splat('i64', str(a.window), PAGE)}")
+                near = f.op(f"icmp sgt <{PAGE} x i64> {memory.iota(PAGE)}, {hidden}")
+                visible = f.op(f"and <{PAGE} x i1> {visible}, {near}")
             seen = f.op(f"select <{PAGE} x i1> {visible}, {_SCORES} {scaled}, {_SCORES} {lowest}")
             f.do(f"store {_SCORES} {seen}, ptr {self._place_of_scores(line, place)}, align 4")
             higher = f.op(f"fcmp ogt {_SCORES} {seen}, {best[line]}")
@@ -305,20 +322,20 @@ class _Writer:
             found.append(f.op(f"fadd {_SCORES} {total}, {weight}"))
         return found
 
-    def _gathered(self, row: str, head: str, ends: list[str], pages: list[str]) -> list[str]:
-        """Sums of weighted values: over the pages that all rows see whole, then the rest of each row."""
+    def _gathered(self, row: str, head: str, ends: list[str], first: str, pages: list[str]) -> list[str]:
+        """Sums of weighted values: over the pages from `first` on whose tokens are there for all rows, then the rest of each row."""
         f, a = self.f, self.a
         begin = [(self.row_kind, "zeroinitializer")] * (len(ends) * a.together)
         if len(ends) == 1:
             return f.loop(
-                "0", pages[0], "1", begin, lambda place, out: self._gather(row, head, self._count(ends[0], place), place, 0, out),
+                first, pages[0], "1", begin, lambda place, out: self._gather(row, head, self._count(ends[0], place), place, 0, out),
                 known_nonempty=True,
             )  # fmt: skip
         nearest = ends[0]
         for other in ends[1:]:
             nearest = smaller(f, nearest, other)
         whole = f.op(f"udiv i64 {f.op(f'add i64 {nearest}, 1')}, {PAGE}")
-        out = f.loop("0", whole, "1", begin, lambda place, out: self._gather(row, head, str(PAGE), place, 0, out))
+        out = f.loop(first, whole, "1", begin, lambda place, out: self._gather(row, head, str(PAGE), place, 0, out))
         rest = (
             self._rest(row, head, whole, r, end, last, out[r * a.together : (r + 1) * a.together])
             for r, (end, last) in enumerate(zip(ends, pages))
@@ -380,7 +397,7 @@ def _cached_attention(lowering: Lowering, call: Value, operands: list[View], ite
     q_step, k_step, v_step = ((layout.strides(view) or (0,))[0] for view in (q, k, v))
     sizes = (rows, heads, k.shape[1], width, tables.shape[1])
     steps = (q_step, k_step, v_step)
-    attention = Attention(*sizes, call.attr.prim.scale, steps, index, by_heads, bool(ends), keys.dtype)
+    attention = Attention(*sizes, call.attr.prim.scale, steps, index, by_heads, bool(ends), keys.dtype, call.attr.prim.window)
     reads = [q, k, v, *(lowering.plain(view) for view in (positions, tables, *ends))]
     work = rows * heads * width * PAGE * tables.shape[1]
     emit(lowering, "cached attention", compiled(_write, attention), [target, *caches], reads, work, attention.scratch)

@@ -62,15 +62,16 @@ def _take_in(jax: Any, pl: Any, triton: Any, *refs: Any) -> None:
 
 
 def attend(
-    scale: float, q: Any, keys: Any, values: Any, ends: Any, tables: Any, dtype: Any = None, interpret: bool = False
+    scale: float, q: Any, keys: Any, values: Any, ends: Any, tables: Any, dtype: Any = None, interpret: bool = False, window: int = 0
 ) -> Any:
-    """In `dtype`, else that of the queries: what each row of q (rows, heads, width) sees of its pages' tokens up to `ends`."""
+    """In `dtype`, else that of the queries: what each row of q (rows, heads, width) sees of its pages' tokens up to `ends`, of the last
+    `window` ones if that is not 0."""
     jax = require("jax", "xla", "kernels of a GPU")
     from jax.experimental import pallas as pl
     from jax.experimental.pallas import triton
 
     return pl.pallas_call(
-        functools.partial(_attend, jax, pl, triton, scale),
+        functools.partial(_attend, jax, pl, triton, scale, window),
         out_shape=jax.ShapeDtypeStruct(q.shape, dtype or q.dtype),
         grid=(keys.shape[1], len(q)),
         compiler_params=triton.CompilerParams(num_warps=8, num_stages=2),
@@ -79,7 +80,7 @@ def attend(
     )(q, ends, tables, keys, values)
 
 
-def _attend(jax: Any, pl: Any, triton: Any, scale: float, *refs: Any) -> None:
+def _attend(jax: Any, pl: Any, triton: Any, scale: float, window: int, *refs: Any) -> None:
     """The heads of one row that share a head of keys."""
     jnp, lax = jax.numpy, jax.lax
     q_ref, ends_ref, tables_ref, keys_ref, values_ref, out_ref = refs
@@ -97,7 +98,7 @@ def _attend(jax: Any, pl: Any, triton: Any, scale: float, *refs: Any) -> None:
     def turn(i: Any, state: tuple) -> tuple:
         largest, total, out = state
         token = i * jnp.int32(TOKENS) + lax.iota(jnp.int32, TOKENS)
-        seen = token <= end
+        seen = (token <= end) & (token > end - jnp.int32(window)) if window else token <= end
         page = triton.load(tables_ref.at[row, token // size], mask=seen, other=0)
         within = token % size
         k = triton.load(
@@ -119,7 +120,8 @@ def _attend(jax: Any, pl: Any, triton: Any, scale: float, *refs: Any) -> None:
         jnp.zeros(padded, jnp.float32),
         jnp.zeros((padded, width), jnp.float32),
     )
-    _, total, out = lax.fori_loop(jnp.int32(0), end // TOKENS + 1, turn, begin)
+    earliest = jnp.maximum(end - jnp.int32(window - 1), 0) // TOKENS if window else jnp.int32(0)
+    _, total, out = lax.fori_loop(earliest, end // TOKENS + 1, turn, begin)
     triton.store(
         out_ref.at[row, own, pl.ds(jnp.int32(0), width)], (out / total[:, None]).astype(out_ref.dtype), mask=mine
     )
