@@ -127,6 +127,37 @@ def test_paged_attention_reads_what_was_cached():
             np.testing.assert_allclose(out[sequence].reshape(heads, size)[head], expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("layout", ["BNSD", "BSND", "BSH", "SBH"])
+@pytest.mark.parametrize("jit", [False, True])
+def test_prompts_of_several_lengths(layout, jit):
+    batch = heads = 2
+    q, k, v = (RNG.normal(size=(batch, heads, 5, 4)).astype(np.float32) for _ in range(3))
+    row, column = np.arange(5)[:, None], np.arange(5)[None]
+    mask = (RNG.uniform(size=(batch, 5, 5)) < 0.3) & (column > 0)
+    queries, keys = np.array([3, 5]), np.array([4, 2])
+
+    def expected(hidden):
+        return sp.softmax(np.where(hidden, -np.inf, 0.5 * q @ k.swapaxes(-1, -2)), -1) @ v
+
+    def laid(x):
+        if layout == "BNSD":
+            return x
+        x = x.transpose(0, 2, 1, 3)
+        x = x if layout == "BSND" else x.reshape(batch, 5, -1)
+        return np.ascontiguousarray(x.swapaxes(0, 1) if layout == "SBH" else x)
+
+    options = {"num_heads": heads, "scale_value": 0.5, "input_layout": layout}
+    arrays = [Tensor(laid(x)) for x in (q, k, v)]
+    run = ms.jit if jit else (lambda function: function)
+    got = run(lambda *a: ops.prompt_flash_attention(*a, **options))(*arrays, Tensor(mask), Tensor(queries), Tensor(keys))
+    late = column >= keys[:, None, None, None]
+    want = np.where(row < queries[:, None, None, None], expected(mask[:, None] | late), 0)
+    np.testing.assert_allclose(got.asnumpy(), laid(want), rtol=1e-4, atol=1e-6)
+    band = run(lambda *a: ops.prompt_flash_attention(*a, pre_tokens=1, next_tokens=2, sparse_mode=4, **options))
+    want = expected((column > row + 2) | (column < row - 1))
+    np.testing.assert_allclose(band(*arrays, Tensor(mask)).asnumpy(), laid(want), rtol=1e-4, atol=1e-6)
+
+
 def test_one_token_attention():
     q, k, v = (RNG.normal(size=s).astype(np.float32) for s in ((2, 1, 8), (2, 6, 4), (2, 6, 4)))
     out = ops.incre_flash_attention(

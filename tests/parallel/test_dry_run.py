@@ -31,6 +31,29 @@ step(ops.ones((8, 16)))
 print("rank", get_rank(), "of", get_group_size(), "is done")
 """
 
+SETTINGS_FIRST = """
+import mindspore as ms
+from mindspore import nn, ops
+from mindspore.communication import init
+
+ms.set_context(mode=ms.GRAPH_MODE)
+sizes = ms.jit(lambda x: ops.AllGather()(x))
+ms.set_auto_parallel_context(parallel_mode="semi_auto_parallel", full_batch=True)
+print("alone", sizes(ops.ones(2)).shape)
+init()
+net = nn.Dense(16, 64)
+net.matmul.shard(((1, 1), (8, 1)))
+net(ops.ones((8, 16)))
+print("together", sizes(ops.ones(2)).shape, net.parameter_layout_dict["weight"][2])
+"""
+
+
+def test_settings_hold_for_the_run_that_is_joined_after_them():
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("MS_", "RANK"))}
+    env = {**kept, "MS_SIMULATION_LEVEL": "1", "RANK_SIZE": "8", "RANK_ID": "5", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", SETTINGS_FIRST], env=env, timeout=250, capture_output=True, text=True)
+    assert "alone (2,)" in done.stdout and "together (16,) [8, 16]" in done.stdout, done.stdout + done.stderr
+
 
 def test_msrun_goes_through_a_program_for_one_rank_of_eight(tmp_path):
     script = tmp_path / "train.py"

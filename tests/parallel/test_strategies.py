@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from mindspore.ops.auto_generate import KVCacheScatterUpdate, ReshapeAndCache
 
 import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
@@ -107,6 +108,57 @@ def test_layouts_by_names():
     assert net.parameter_layout_dict["w1"][2] == [16, 16]
     ms.reset_auto_parallel_context()
     np.testing.assert_allclose(out.asnumpy(), Mlp()(x).asnumpy(), rtol=1e-5, atol=1e-6)
+
+
+def in_two(net):
+    lay = Layout((2, 4), ("x", "y"))
+    net.first.shard((lay("None", ("x", "y")), lay("x", "y")))
+    net.second.shard((lay("None", ("y", "x")), lay("y", "x")))
+
+
+def in_three(net):
+    lay = Layout((2, 2, 2), ("x", "y", "z"))
+    net.first.shard((lay(("z", "y"), "x"), lay(("x", "z"), "y")))
+    net.second.shard((lay(("z", "x"), "y"), lay(("y", "z"), "x")))
+
+
+@pytest.mark.parametrize("dimensions, slices", [(in_two, ([8, 8], [8, 8])), (in_three, ([8, 16], [16, 8]))])
+def test_tensor_parallelism_in_several_dimensions(dimensions, slices):
+    """Factors that lie in finer parts than are multiplied: gathered before, scattered behind."""
+    net = Mlp()
+    net.first.add_prim_attr("enable_nd_tp", True)
+    net.second.add_prim_attr("enable_nd_tp", True)
+    dimensions(net)
+    devices(8)
+    step, many = losses(net, nn.Adam, 6)
+    layouts = step.parameter_layout_dict
+    ms.reset_auto_parallel_context()
+    np.testing.assert_allclose(many, losses(Mlp(), nn.Adam, 6)[1], rtol=1e-6)
+    assert (layouts["w1"][2], layouts["w2"][2]) == slices
+
+
+def test_strategies_of_tuples_of_tensors():
+    """An entry for a tuple has one for each of its tensors."""
+
+    class Serve(nn.Cell):
+        def __init__(self, attend=None, store=None, join=None):
+            super().__init__()
+            self.attend = ops.FusedInferAttentionScore(4, 0.5, input_layout="BNSD").shard(attend)
+            self.store, self.join = KVCacheScatterUpdate().shard(store), ops.Concat(-1).shard(join)
+            self.keys = Parameter(tensor(2, 4, 8, 4, seed=1), name="keys")
+
+        def construct(self, query, values, rows, place):
+            keys = self.store(self.keys, place, rows, -2, "update")
+            out = self.attend(query, [keys], [values])[0]
+            return self.join((out, query))
+
+    given = [tensor(2, 4, 8, 4, seed=2), tensor(2, 4, 8, 4, seed=3), tensor(2, 4, 2, 4, seed=4), Tensor([1, 5], ms.int32)]
+    alone = Serve()(*given).asnumpy()
+    devices(8)
+    cut = (2, 4, 1, 1)
+    net = Serve((cut, (cut,), (cut,)), (cut, (2,), cut), ((cut, cut),))
+    np.testing.assert_allclose(net(*given).asnumpy(), alone, rtol=1e-5, atol=1e-6)
+    assert net.parameter_layout_dict["keys"][2] == [1, 1, 8, 4]
 
 
 def test_compositions_cells_and_functions():
@@ -520,3 +572,105 @@ def test_rows_given_to_devices_by_hand_are_checked(sizes, strategy, problem):
     devices(2)
     with pytest.raises(RuntimeError, match=problem):
         Net()(Tensor(np.zeros((2, 2)), ms.int32))
+
+
+class Cached(nn.Cell):
+    """Keys and values that are written to a cache in place, by an operation that is cut by heads."""
+
+    def __init__(self, parts):
+        super().__init__()
+        heads = (1, 1, parts), (1, 1, parts), (1, 1, parts, 1), (1, 1, parts, 1), (1,)
+        self.store = ReshapeAndCache().shard(heads)
+        self.keys, self.values = (Parameter(ops.zeros((4, 2, 4, 8)), name=name) for name in ("keys", "values"))
+
+    def construct(self, key, value, slots):
+        return self.store(key, value, self.keys, self.values, slots)
+
+
+@pytest.mark.parametrize("mode", ["stand_alone", "semi_auto_parallel"])
+def test_what_a_cut_operation_writes_in_place_is_stored(mode):
+    key, value, slots = tensor(1, 3, 32, seed=5), tensor(1, 3, 32, seed=6), np.array([5, 0, 3], np.int32)
+    devices(8 if mode != "stand_alone" else 1, mode)
+    net = Cached(4)
+    assert_equal = np.testing.assert_array_equal
+    assert_equal(net(key, value, Tensor(slots)).asnumpy(), key.asnumpy())
+    for cache, given in ((net.keys, key), (net.values, value)):
+        expected = np.zeros((8, 32), np.float32)
+        expected[slots] = given.asnumpy()[0]
+        assert_equal(cache.asnumpy().reshape(8, 32), expected)
+    if mode != "stand_alone":
+        assert net.parameter_layout_dict["values"][2] == [4, 2, 1, 8]
+
+
+class Adding(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.total = Parameter(ops.zeros((8, 8)), name="total")
+
+    def construct(self, x, into):
+        into.add_(x)
+        return x + self.total
+
+
+@pytest.mark.parametrize("as_function", [False, True])
+def test_results_and_weights_of_cells_lie_as_their_strategies_say(as_function):
+    devices(8)
+
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.sum = Parameter(ops.ones((8, 8)), name="sum")
+            given = ((8, 1), (8, 1)), ((2, 4),), {"total": (4, 1)}
+            self.cut = ms.shard(Adding(), *given) if as_function else Adding().shard(*given)
+
+        def construct(self, x):
+            return ops.tanh(self.cut(x, into=self.sum))
+
+    net, x = Net(), tensor(8, 8)
+    np.testing.assert_allclose(net(x).asnumpy(), np.tanh(x.asnumpy()), rtol=1e-6)
+    np.testing.assert_array_equal(net.sum.asnumpy(), 1 + x.asnumpy())
+    assert [r.strategy for r in net.explain_parallel().rows if "Tanh" in r.name] == [[[2, 4]]]
+    layouts = net.parameter_layout_dict
+    assert [layouts[name][2] for name in ("cut.total", "sum")] == [[2, 8], [1, 8]]
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "says"),
+    [
+        ((([8, 1],),), TypeError, "entry of 'in_strategy'"),
+        (([(8, 1)],), TypeError, "'in_strategy' must be a tuple"),
+        ((((8, 1),), ((8, 1.5),)), TypeError, "entry of 'out_strategy'"),
+        ((((8, 1),), None, {"total": None}), TypeError, "Layouts, but got 'total': None"),
+        ((((8, 1),), None, {"total": (1, 1, 1)}), ValueError, "3 numbers for 'total'"),
+        ((((8, 1),), None, {"total": (3, 1)}), ValueError, r"\(3, 1\) does not divide 'total' of shape \(8, 8\)"),
+    ],
+)
+def test_wrong_strategies_of_cells_are_refused_when_given(given, error, says):
+    for shard in (Adding().shard, lambda *args: ms.shard(Adding(), *args)):
+        with pytest.raises(error, match=says):
+            shard(*given)
+
+
+@pytest.mark.parametrize("cosines", [(2, 1, 1, 1), (1, 1, 1, 1)])
+def test_what_goes_with_all_samples_may_be_whole_where_they_are_cut(cosines):
+    """Cosines of positions are cut like queries, or not at all; in other parts they are refused."""
+    given = tensor(4, 6, 8, 16, seed=1), tensor(4, 6, 8, 16, seed=2), tensor(4, 6, 1, 16, seed=3), tensor(4, 6, 1, 16, seed=4)
+
+    def turned(query, cos, sin):
+        first, second = np.split(query, 2, -1)
+        return query * cos + np.concatenate([-second, first], -1) * sin
+
+    class Net(nn.Cell):
+        def __init__(self, cosines):
+            super().__init__()
+            self.turn = ops.ApplyRotaryPosEmb(1).shard(((2, 1, 4, 1), (2, 1, 4, 1), cosines, cosines))
+
+        def construct(self, *args):
+            return self.turn(*args)
+
+    devices(8)
+    arrays = [x.asnumpy() for x in given]
+    for found, x in zip(Net(cosines)(*given), arrays[:2]):
+        np.testing.assert_allclose(found.asnumpy(), turned(x, *arrays[2:]), rtol=1e-5, atol=1e-6)
+    with pytest.raises(RuntimeError, match="cut alike"):
+        Net((4, 1, 1, 1))(*given)

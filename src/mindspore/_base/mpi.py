@@ -19,7 +19,6 @@ WORLD = 0x101
 NO_COMMUNICATOR = 0x100
 NO_REQUEST = 0x180
 IN_PLACE = 1
-_BUFFER_AUTOMATIC = 2
 _ERRORS_RETURN = 0x143
 _THREAD_MULTIPLE = 4096
 BYTE = 0x247
@@ -103,7 +102,6 @@ def start() -> None:
         got = ctypes.c_int()
         call("MPI_Init_thread", 0, 0, _THREAD_MULTIPLE, ctypes.byref(got))
         call("MPI_Comm_set_errhandler", WORLD, _ERRORS_RETURN)
-        call("MPI_Buffer_attach_c", _BUFFER_AUTOMATIC, 0)  # as much memory as messages of MPI_Bsend need
         call("MPI_Barrier", WORLD)
         _unlink_shared_memory()
 
@@ -120,5 +118,4 @@ def _unlink_shared_memory() -> None:
 def finish() -> None:
     """Leave it. Waits for the others."""
     if integer("MPI_Initialized") and not integer("MPI_Finalized"):
-        call("MPI_Buffer_flush")  # messages that are still under way
         call("MPI_Finalize")

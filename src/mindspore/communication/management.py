@@ -16,6 +16,7 @@ from mindspore.communication._comm_helper import (  # noqa: F401 - user code imp
 )
 from mindspore.communication.launch import make_transport
 from mindspore.prims import world
+from mindspore.runtime.context import settle_in_world
 
 _DEFAULT = HCCL_WORLD_COMM_GROUP
 
@@ -38,6 +39,7 @@ def init(backend_name: str | None = None) -> None:
         )
     if not GlobalComm.INITED:
         world.connect(make_transport())
+        settle_in_world()
     _comm_helper.joined(backend_name)
 
 
@@ -45,6 +47,7 @@ def release() -> None:
     """Leave the run. Groups are gone; `init` may be called again."""
     if GlobalComm.INITED:
         world.disconnect()
+        settle_in_world()
     _comm_helper.left()
 
 

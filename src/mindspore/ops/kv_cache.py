@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.arguments import cast, refuse_given, static_ints
+from mindspore.ops.arguments import cast, refuse_given
 from mindspore.ops.attention import (
     additive_mask,
     attend_by_groups,
-    flash_attention_score,
     from_heads,
+    keys_behind,
+    prompt_flash_attention,
     to_heads,
 )
 from mindspore.ops.gather_scatter import gather
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import Concat, ExpandDims, GetItem, Transpose
-from mindspore.prims.attention import MASKED
 from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.gather_scatter import TensorScatterUpdate
 from mindspore.prims.inplace import update
@@ -31,7 +32,7 @@ __all__ = ["fused_infer_attention_score", "incre_flash_attention", "paged_attent
 def _store(rows: Tensor, cache: Tensor, slots: Tensor) -> None:
     """Write rows into a cache (blocks, block size, …) at their slots; negative slots are passed over."""
     places = cache.shape[0] * cache.shape[1]
-    width = int(np.prod(cache.shape[2:]))
+    width = math.prod(cache.shape[2:])
     flat = Reshape()(cache, (places, width))
     spare = from_array(np.zeros((1, width), cache.dtype.np))  # what has no slot goes here
     slots = cast(Reshape()(slots, (-1,)), mstype.int64)
@@ -133,9 +134,7 @@ def incre_flash_attention(
         mask = Reshape()(additive_mask(attn_mask, q.dtype, True), (attn_mask.shape[0], 1, 1, -1))
         bias = mask if bias is None else bias + mask
     if actual_seq_lengths is not None:
-        lengths = static_ints("incre_flash_attention", "actual_seq_lengths", actual_seq_lengths)
-        late = np.arange(k.shape[2])[None, :] >= np.asarray(lengths)[:, None]
-        cut = cast(from_array(np.where(late, MASKED, 0.0).astype(np.float32)[:, None, None]), q.dtype)
+        cut = keys_behind(actual_seq_lengths, k.shape[2], q.dtype)
         bias = cut if bias is None else bias + cut
     out = attend_by_groups(q, k, v, bias, scale_value, False)
     return from_heads(out, input_layout)
@@ -169,11 +168,8 @@ def fused_infer_attention_score(
             num_key_value_heads=num_key_value_heads,
         )  # fmt: skip
     else:
-        refuse_given(
-            "fused_infer_attention_score", actual_seq_lengths=actual_seq_lengths, actual_seq_lengths_kv=actual_seq_lengths_kv
-        )
-        out = flash_attention_score(
-            query, keys, values, num_heads, real_shift=pse_shift, attn_mask=atten_mask, scalar_value=scale,
-            pre_tokens=pre_tokens, next_tokens=next_tokens, input_layout=input_layout, sparse_mode=sparse_mode,
+        out = prompt_flash_attention(
+            query, keys, values, atten_mask, actual_seq_lengths, actual_seq_lengths_kv, pse_shift, num_heads=num_heads,
+            scale_value=scale, pre_tokens=pre_tokens, next_tokens=next_tokens, input_layout=input_layout, sparse_mode=sparse_mode,
         )  # fmt: skip
     return out, from_array(np.zeros(1, np.float32))

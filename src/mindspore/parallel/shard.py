@@ -7,7 +7,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from mindspore.prims.mesh import constrained
+from mindspore.prims.mesh import laid_call
+from mindspore.prims.strategy_form import check_inputs_form
 
 _INTERLEAVED = "interleaved_parallel"
 
@@ -130,18 +131,11 @@ def shard(fn: Any, in_strategy: Any, out_strategy: Any = None, parameter_plan: d
     """
     if not callable(fn):
         raise TypeError(f"'fn' must be a Cell or a function, but got {type(fn).__name__}.")
-    _check_strategy("in_strategy", in_strategy)
-    if out_strategy is not None:
-        _check_strategy("out_strategy", out_strategy)
-    if parameter_plan is not None and not isinstance(parameter_plan, dict):
-        raise TypeError(f"'parameter_plan' must be a dict, but got {type(parameter_plan).__name__}.")
     if hasattr(fn, "run_around"):  # a Cell
-        fn.shard(in_strategy, out_strategy)
-        weights = fn.parameters_dict()
-        for name, cuts in (parameter_plan or {}).items():
-            if name in weights:
-                weights[name].strategy = cuts
-        return fn
+        return fn.shard(in_strategy, out_strategy, parameter_plan)
+    check_inputs_form(in_strategy, out_strategy)
+    if parameter_plan is not None:
+        raise TypeError(f"A 'parameter_plan' names weights of a Cell, but 'fn' is a {type(fn).__name__}.")
     return ShardedFunction(fn, in_strategy, out_strategy)
 
 
@@ -157,23 +151,7 @@ class ShardedFunction:
         return self.function(*args, **kwargs)
 
     def __ms_trace__(self, interpreter: Any, args: tuple, kwargs: dict) -> Any:
-        args, _ = constrained(self.__name__, args, self.in_strategy)
-        out = interpreter.call(self.function, args, kwargs)
-        if self.out_strategy is None:
-            return out
-        several = isinstance(out, tuple)
-        found, _ = constrained(self.__name__, out if several else (out,), self.out_strategy)
-        return found if several else found[0]
+        def call(*a: Any, **k: Any) -> Any:
+            return interpreter.call(self.function, a, k)
 
-
-def _check_strategy(name: str, strategy: Any) -> None:
-    if not isinstance(strategy, tuple):
-        raise TypeError(f"For 'Shard', the '{name}' must be a tuple, but got {type(strategy).__name__}.")
-    for entry in strategy:
-        if entry is None or isinstance(entry, Layout):
-            continue
-        numbers = entry if isinstance(entry, tuple) else (entry,)
-        if not all(isinstance(n, (int, Layout)) and not isinstance(n, bool) for n in numbers):
-            raise TypeError(
-                f"For 'Shard', an entry of '{name}' must be None, a Layout or a tuple of ints, but got {entry!r}."
-            )
+        return laid_call(self.__name__, call, args, kwargs, self.in_strategy, self.out_strategy)

@@ -8,6 +8,7 @@ of ranks on each device. Specialising a graph to a rank replaces `MeshIndex` by 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from mindspore._base import dtype as mstype
 from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor
 from mindspore.prims import values, world
+from mindspore.prims.active import ACTIVE
 from mindspore.prims.arrays import Concat
 from mindspore.prims.elementwise import zeros_like
 from mindspore.prims.factors import WHOLE, Factors, numbered
@@ -119,9 +121,11 @@ class Laid(Primitive):
 
     elementwise = True
 
-    def __init__(self, owner: str, whole_strategy: Any = None, entries: int = 0):
-        """`whole_strategy`: of an operation made of others, which may have so many entries. It must suit all of these."""
-        super().__init__("Laid", owner=owner, whole_strategy=whole_strategy, entries=entries)
+    def __init__(self, owner: str, whole_strategy: Any = None, entries: int = 0, may_be_whole: bool = False):
+        """`whole_strategy`: of an operation made of others, which may have so many entries. It must suit all of these, but for
+        dimensions that are not cut here and cut elsewhere, if they `may_be_whole`.
+        """
+        super().__init__("Laid", owner=owner, whole_strategy=whole_strategy, entries=entries, may_be_whole=may_be_whole)
 
     @property
     def strict(self) -> bool:
@@ -168,6 +172,31 @@ def constrained(owner: str, args: tuple, strategy: Any, *of_operation: Any) -> t
         else:
             found.append(arg)
     return tuple(found), taken
+
+
+def laid_call(
+    owner: str, function: Callable, args: tuple, kwargs: dict, in_strategy: Any, out_strategy: Any = None, *of_operation: Any
+) -> Any:
+    """`function(*args, **kwargs)` with tensors laid out as strategies say; what it writes to them reaches the caller's."""
+    given = (*args, *kwargs.values())
+    laid, taken = constrained(owner, args, in_strategy, *of_operation)
+    named = dict(zip(kwargs, constrained(owner, tuple(kwargs.values()), in_strategy[taken:], *of_operation)[0]))
+    out = function(*laid, **named)
+    _write_back(given, (*laid, *named.values()))
+    if out_strategy is None:
+        return out
+    several = isinstance(out, (tuple, list))
+    found, _ = constrained(owner, tuple(out) if several else (out,), out_strategy)
+    return type(out)(found) if several else found[0]
+
+
+def _write_back(given: tuple | list, laid: tuple | list) -> None:
+    builder = ACTIVE.builder
+    for source, copy in zip(given, laid):
+        if isinstance(source, (tuple, list)):
+            _write_back(source, copy)
+        elif copy is not source and builder.written(copy):
+            builder.write(source, builder.node_of(copy))
 
 
 def mesh_group(shape: tuple[int, ...], axes: tuple[int, ...]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 import contextlib
+import math
 from collections import deque
 from collections.abc import Iterator
 from typing import Any, NamedTuple, NoReturn, Protocol
@@ -126,6 +127,10 @@ class NativeTransport(Transport):
         """MPI's handle of a group."""
 
     @abc.abstractmethod
+    def outbox(self) -> int:
+        """The address of the messages under way that native code has sent (backends/cpu/outbox.py)."""
+
+    @abc.abstractmethod
     def note(self, name: str, ranks: tuple[int, ...], description: str, location: str) -> int:
         """A number for an operation, by which reports can say what is waited for."""
 
@@ -188,7 +193,7 @@ def _require_member(rank: int) -> None:
 
 def as_expected(array: np.ndarray, expected: Expected) -> np.ndarray:
     """A message as its receiver described it."""
-    if array.dtype != expected.dtype or array.size != int(np.prod(expected.shape, dtype=np.int64)):
+    if array.dtype != expected.dtype or array.size != math.prod(expected.shape):
         raise ValueError(
             f"expected an array of {expected.dtype} with shape {expected.shape}, "
             f"but {array.dtype} with shape {array.shape} was sent."
@@ -252,6 +257,11 @@ def transport() -> Transport:
     return _World.transport
 
 
+def place() -> tuple[int, int]:
+    """The rank of this process, and the number of processes."""
+    return _World.transport.rank, _World.transport.size
+
+
 def add_group(name: str, ranks: tuple[int, ...]) -> None:
     _World.groups[name] = ranks
 
@@ -299,7 +309,7 @@ def mesh_members(shape: tuple[int, ...], axes: tuple[int, ...], rank: int) -> tu
 
     Where there are more ranks than the mesh has, as in a pipeline, the next ones make up another mesh.
     """
-    size = int(np.prod(shape))
+    size = math.prod(shape)
     grid = np.arange(rank - rank % size, rank - rank % size + size).reshape(shape)
     place = np.unravel_index(rank % size, shape)
     plane = grid[tuple(slice(None) if axis in axes else int(p) for axis, p in enumerate(place))]

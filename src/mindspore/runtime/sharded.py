@@ -8,7 +8,7 @@ that of the cluster, which is what rehearsals, tests and dry runs want. Either w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,10 +22,10 @@ from mindspore.compiler.shard.pipeline import Stages
 from mindspore.compiler.shard.plan import Options, Plan, make_plan
 from mindspore.compiler.shard.report import Report, strategies
 from mindspore.compiler.shard.search import find_plan
-from mindspore.ir import FuncGraph
+from mindspore.ir import CNode, FuncGraph
 from mindspore.prims import world
 from mindspore.prims.collective import Collective
-from mindspore.runtime import choose_backend, plan_files
+from mindspore.runtime import choose_backend, eager_kernels, plan_files
 
 
 class ShardedExecutable:
@@ -86,7 +86,7 @@ class ShardedExecutable:
             program = self._on_mesh(graph)
             if program is not None:
                 return program
-        rehearsal = Rehearsal(graph, self.mesh.size)
+        rehearsal = Rehearsal(graph, self.mesh.size, _native_where_heavy)
         return lambda *arrays: self._joined(rehearsal([self._parts(arrays, r) for r in range(self.mesh.size)]))
 
     def _has_stages(self) -> bool:
@@ -207,6 +207,19 @@ class ShardedExecutable:
     def report(self) -> Report:
         """What the plan costs, and why."""
         return Report(self.plan)
+
+
+def _native_where_heavy(node: CNode, kernel: Callable) -> Callable:
+    """Rehearsed devices compute heavy operations as PyNative mode does."""
+    prim = node.op
+    if not prim.native_from:
+        return kernel
+
+    def run(*args: Any) -> Any:
+        native = eager_kernels.forward(prim, list(args))
+        return kernel(*args) if native is None else native(list(args))
+
+    return run
 
 
 class Share(NamedTuple):

@@ -4,8 +4,8 @@ A sum over processes is begun where its operand is complete, and awaited before 
 `Lowering.emit`), so it travels while other steps compute. What nothing lies between is one blocking call. The first runs of
 a graph compare its sequence of collectives with those of the other processes.
 
-A message is sent by `MPI_Bsend`: the library copies it and delivers it in the background, so two processes may send to each
-other before they receive, and memory is free at once.
+A message is copied and sent in the background (`outbox`), so two processes may send to each other before they receive, and memory is
+free at once.
 
 Short floats are summed in float32. MPI leaves open what the maximum with a NaN is; those, and types it does not know,
 run on the host by the primitive's own rule.
@@ -17,7 +17,7 @@ import hashlib
 from typing import Any
 
 from mindspore._base import mpi
-from mindspore.backends.cpu import layout
+from mindspore.backends.cpu import layout, outbox
 from mindspore.backends.cpu.codegen.spec import Axis, Instr, Kernel
 from mindspore.backends.cpu.codegen.spec import Buffer as Operand
 from mindspore.backends.cpu.handlers import handles
@@ -30,7 +30,7 @@ from mindspore.prims import collective, exchange, world
 
 _SHORT = ("float16", "bfloat16")
 #: calls that are no part of the sequence that all members of a group have in common
-_OF_ONE_PROCESS = ("MPI_Wait", "MPI_Test", "MPI_Bsend_c", "MPI_Recv_c")
+_OF_ONE_PROCESS = ("MPI_Wait", "MPI_Test", outbox.POST, "MPI_Recv_c")
 
 
 class _Collective:
@@ -61,7 +61,7 @@ class _Collective:
 def _line(origin: Any) -> str:
     """The innermost line of the user's program that a node comes from."""
     location = getattr(origin, "location", ())
-    return str(location[-1]) if isinstance(origin, CNode) and location else ""
+    return f"{location[-1].file}:{location[-1].line}" if isinstance(origin, CNode) and location else ""
 
 
 def _wire(view: View, op: str) -> str:
@@ -206,8 +206,8 @@ class _Messages(_Collective):
 
     def send(self, view: View, to: int, tag: int) -> None:
         source = self.lowering.plain(view)
-        arguments = [source, _nbytes(source), mpi.BYTE, to, tag, mpi.WORLD]
-        self._emit("MPI_Bsend_c", [source], [], arguments, f"{_kind(source)} to rank {to}", to)
+        arguments = [source, _nbytes(source), to, tag, mpi.WORLD, self.transport.outbox()]
+        self._emit(outbox.POST, [source], [], arguments, f"{_kind(source)} to rank {to}", to)
 
     def receive(self, item: Value, source: int, tag: int) -> None:
         target = self.lowering.result_view(item)

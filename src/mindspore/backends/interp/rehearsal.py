@@ -7,6 +7,7 @@ collective finds the arrays of all its members when its turn comes.
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,10 +28,11 @@ _BY_GROUP = (AllReduce, AllGather, ReduceScatter, AlltoAll, Shift)
 class Rehearsal:
     """The graph of a device, run for all devices of its mesh."""
 
-    def __init__(self, graph: FuncGraph, devices: int):
+    def __init__(self, graph: FuncGraph, devices: int, watch: Callable[[CNode, Callable], Callable] | None = None):
+        """`watch(node, kernel)` may replace the kernel of every node."""
         self.devices = devices
         self.program = Program(graph.name)
-        self.program.build(graph, {})
+        self.program.build(graph, {}, watch)
 
     def __call__(self, arrays: list[list[Any]]) -> list[tuple]:
         """The outputs of each device, from the inputs of each."""

@@ -279,7 +279,7 @@ class Planner:
             return
         given = [p for p in self.graph.parameters if p.default is None]
         for parameter in self.graph.parameters:
-            wish = getattr(parameter.default, "strategy", None)
+            wish = parameter.default.param_info.strategy if parameter.default is not None else None
             if wish is not None:  # `parallel.shard(net, …, parameter_plan)`
                 self.plan.layouts[parameter.id] = layout_of_cuts(wish, len(parameter.abstract.shape), self.mesh)
             elif parameter.default is not None and parameter.name in self.given.parameters:
@@ -347,7 +347,7 @@ class Planner:
         if rule is None:
             for arg in node.args:
                 found = self._laid(arg)
-                if found is not None and any(found[0].dims):
+                if found is not None and any(found[0]):
                     raise refuse(found[1], f"'{node.op.name}', of which it is made, cannot be cut; all parts must be 1.")
             return
         cut: dict[str, tuple[Axes, CNode]] = {}
@@ -358,16 +358,16 @@ class Planner:
             if found is not None:
                 self._check_whole(labels, *found, tuple(arg.abstract.shape))
             found = self._laid(arg, through_several=True)
-            for label, axes in zip(labels, found[0].dims) if found is not None else ():
+            for label, axes in zip(labels, found[0]) if found is not None else ():
                 laid = found[1]  # type: ignore[index]
-                if label != WHOLE and not self._alike(cut.setdefault(label, (axes, laid)), (axes, laid)):
+                if label != WHOLE and axes is not None and not self._alike(cut.setdefault(label, (axes, laid)), (axes, laid)):
                     raise refuse(
                         laid, "dimensions that run together must be cut alike, and over the same devices; "
                         f"they are cut into {self.mesh.parts(cut[label][0])} and {self.mesh.parts(axes)} parts.",
                     )  # fmt: skip
 
-    def _check_whole(self, labels: tuple[str, ...], layout: Layout, laid: CNode, shape: tuple[int, ...]) -> None:
-        for dim, (label, axes) in enumerate(zip(labels, layout.dims)):
+    def _check_whole(self, labels: tuple[str, ...], cut: tuple[Axes | None, ...], laid: CNode, shape: tuple[int, ...]) -> None:
+        for dim, (label, axes) in enumerate(zip(labels, cut)):
             if label == WHOLE and axes:
                 raise refuse(laid, f"dimension {dim} of shape {shape} cannot be cut: it is needed whole.")
 
@@ -379,8 +379,9 @@ class Planner:
             return one[0] == other[0]
         return self.mesh.parts(one[0]) == self.mesh.parts(other[0])
 
-    def _laid(self, node: Node, through_several: bool = False) -> tuple[Layout, CNode] | None:
-        """How an operation's strategy lays a value, perhaps in another shape, and the node that says so.
+    def _laid(self, node: Node, through_several: bool = False) -> tuple[tuple[Axes | None, ...], CNode] | None:
+        """The axes that cut each dimension of a value as an operation's strategy says, perhaps in another shape, and the node that says
+        so; None for dimensions of which it says nothing.
 
         `through_several`: also where operators of several tensors stand between them. These may belong to the next operation of the user's.
         """
@@ -391,7 +392,8 @@ class Planner:
             # A dimension that is cut into interleaved parts is taken apart by the operation itself.
             if not node.op.strict or rule is None or is_interleaved(node.op.attrs["in_strategy"][0]):
                 return None
-            return input_layouts(rule, self.plan.assignments[node.id])[0], node  # type: ignore[return-value]
+            dims = input_layouts(rule, self.plan.assignments[node.id])[0].dims  # type: ignore[union-attr]
+            return (tuple(axes or None for axes in dims) if node.op.may_be_whole else dims), node
         if rule is None or len(rule.outputs) != 1 or rule.contracted:
             return None
         tensors = [(arg, labels) for arg, labels in zip(node.args, rule.inputs) if labels is not None]
@@ -403,8 +405,12 @@ class Planner:
             found = self._laid(arg, through_several)
             if found is not None:
                 says = says or found[1]
-                axes_of_label.update({label: axes for label, axes in zip(labels, found[0].dims) if axes and label != WHOLE})
-        return None if says is None else (Layout(tuple(axes_of_label.get(label, ()) for label in rule.outputs[0])), says)
+                for label, axes, size in zip(labels, found[0], arg.abstract.shape):
+                    if label != WHOLE and axes:
+                        axes_of_label[label] = axes
+                    elif label != WHOLE and axes is not None and size != 1:
+                        axes_of_label.setdefault(label, ())
+        return None if says is None else (tuple(axes_of_label.get(label) for label in rule.outputs[0]), says)
 
     def _check_shared_weights(self, nodes: list[CNode]) -> None:
         """Operators that use one weight must cut it alike."""

@@ -12,6 +12,7 @@ the frontier only, so a plan that fits may exist that is a little faster than th
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -215,7 +216,7 @@ class Search:
             weight = _weight(arg)
             if weight is None or wanted is None:
                 continue
-            stored = weight.abstract.nbytes / max(1, int(np.prod(wanted.cuts(mesh))))
+            stored = weight.abstract.nbytes / max(1, math.prod(wanted.cuts(mesh)))
             seconds += weight_price * stored * _KEPT
             if self.trains:
                 axes = tuple(sorted(used - wanted.used))
@@ -307,7 +308,7 @@ class Search:
             for arg, layout in zip(node.args, input_layouts(self.rules[node.id], preset[node.id])):
                 weight = _weight(arg)
                 if weight is not None and layout is not None:
-                    parts = max(1, int(np.prod(layout.cuts(self.mesh))))
+                    parts = max(1, math.prod(layout.cuts(self.mesh)))
                     kept.setdefault(weight.id, weight.abstract.nbytes / parts * (_KEPT if self.trains else 1.0))
         return sum(kept.values())
 

@@ -7,6 +7,7 @@ attribute `uneven`: what is not asked for twice is more likely a slip.
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -14,10 +15,13 @@ from mindspore.compiler.parse.errors import located
 from mindspore.compiler.shard.layout import Axes, Layout, Mesh
 from mindspore.ir import CNode
 from mindspore.prims.factors import WHOLE, Factors
+from mindspore.prims.strategy_form import flat_entries
 
 Assignment = dict[str, Axes]
 #: the attribute of operators whose strategy need not divide
 UNEVEN = "uneven"
+#: the attribute of products whose factors lie in more parts than are multiplied (tensor parallelism in two and three dimensions)
+FINER = "enable_nd_tp"
 
 
 class StrategyError(RuntimeError):
@@ -43,7 +47,7 @@ def assignment_of(node: CNode, rule: Factors, shapes: list[Any], mesh: Mesh, loa
     strategy = node.op.attrs["in_strategy"] if loaded is None else loaded
     if not isinstance(strategy, (tuple, list)):
         raise refuse(node, "it must be a tuple with an entry for each input.")
-    entries = list(strategy)
+    entries = flat_entries(strategy)
     tensors = [(labels, shape) for labels, shape in zip(rule.inputs, shapes) if labels is not None]
     missing = any(shape for _, shape in tensors[len(entries) :])  # those of numbers may be left out
     if missing or any(entries[len(tensors) :]):
@@ -70,6 +74,9 @@ def assignment_of(node: CNode, rule: Factors, shapes: list[Any], mesh: Mesh, loa
             _check_cut(node, number, label, parts, size, tuple(shape), mesh)
             if label == WHOLE or (size == 1 and parts == 1 and label in counts):
                 continue
+            if placed and node.op.attrs.get(FINER):
+                found[label] = _common(found.get(label, cut), cut)
+                continue
             if (found.get(label, cut) if placed else counts.get(label, parts)) != (cut if placed else parts):
                 raise refuse(
                     node,
@@ -80,9 +87,24 @@ def assignment_of(node: CNode, rule: Factors, shapes: list[Any], mesh: Mesh, loa
             if placed:
                 found[label] = cut
     if placed:
-        return _checked_use(node, found, mesh)
+        return _checked_use(node, _without_repeats(found, mesh) if node.op.attrs.get(FINER) else found, mesh)
     order = sorted(counts, key=lambda label: label in rule.last)
     return _placed(node, {label: counts[label] for label in order}, mesh)
+
+
+def _common(one: Axes, other: Axes) -> Axes:
+    """The axes with which both begin: the finer parts are gathered to the coarser ones."""
+    return tuple(a for a, b in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other)))
+
+
+def _without_repeats(found: Assignment, mesh: Mesh) -> Assignment:
+    """Axes that cut two labels cut the later one alone, which is the weight's."""
+    used: frozenset[int] = frozenset()
+    kept: Assignment = {}
+    for label, axes in reversed(found.items()):
+        kept[label] = tuple(itertools.takewhile(frozenset(mesh.axes).difference(used).__contains__, axes))
+        used = used.union(kept[label])
+    return dict(reversed(kept.items()))
 
 
 def _numbers(node: CNode, entry: Any) -> tuple[int, ...]:

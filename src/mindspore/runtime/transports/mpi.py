@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mindspore._base import mpi
+from mindspore.backends.cpu.outbox import Outbox
 from mindspore.prims import world
 from mindspore.prims.world import Expected, Message
 from mindspore.runtime.transports import watchdog
@@ -63,6 +64,7 @@ class MpiTransport(world.NativeTransport):
         self.size = mpi.integer("MPI_Comm_size", mpi.WORLD)
         self._communicators: dict[tuple[int, ...], int] = {tuple(range(self.size)): mpi.WORLD}
         self._sent: deque[Pending] = deque()  # messages that may still be under way
+        self._outbox: Outbox | None = None  # those of native code
         self._own: dict[int, deque[np.ndarray]] = {}  # messages to this process itself, by tag
         self._watch = watchdog.watch(self.rank)
         self.cell = ctypes.addressof(self._watch.cell)
@@ -86,6 +88,11 @@ class MpiTransport(world.NativeTransport):
         return made
 
     # -- for native code ----------------------------------------------------------------------------------------------
+    def outbox(self) -> int:
+        if self._outbox is None:
+            self._outbox = Outbox()
+        return self._outbox.address
+
     def note(self, name: str, ranks: tuple[int, ...], description: str, location: str) -> int:
         return self._watch.note(watchdog.Waiting(name, ranks, description, location))
 
@@ -134,6 +141,9 @@ class MpiTransport(world.NativeTransport):
     def _deliver(self) -> None:
         while self._sent:
             self._sent.popleft().wait()
+        if self._outbox is not None:
+            with watchdog.waiting(watchdog.Waiting("Send", (self.rank,))):
+                self._outbox.deliver()
 
     def _own_message(self, expected: Expected, tag: int) -> np.ndarray:
         waiting = self._own.get(tag)
