@@ -135,3 +135,25 @@ def test_joined_images_along_other_axes():
         return tuple(arrays.Concat(axis)(image, image * 2) + 1 for axis in range(4))
 
     check(function, x, w, tolerance=2e-4)
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3)])
+def test_gradients_of_slices_with_new_axes(shape):
+    def function(x):
+        y = x * x
+        return (y[True] * 2 + y[None] * 3).sum() + y[..., None].sum()
+
+    ms.set_context(mode=ms.GRAPH_MODE)
+    x = normal(*shape)
+    np.testing.assert_allclose(ms.grad(function)(Tensor(x)).asnumpy(), 12 * x, rtol=1e-5)
+
+
+def test_the_gradient_of_an_update_under_a_constant_mask():
+    def function(x):
+        y = x * 1
+        y[True] += 1.0
+        return ops.relu(y)
+
+    ms.set_context(mode=ms.GRAPH_MODE)
+    sens = ops.GradOperation(get_all=True, sens_param=True)(function)
+    assert sens(Tensor(2.0), Tensor(3.0))[0].asnumpy() == 3

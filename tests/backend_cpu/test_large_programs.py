@@ -47,3 +47,17 @@ def test_a_sampler_of_few_numbers_is_not_unrolled():
         )
     finally:
         ms.set_context(backend="")
+
+
+def test_thousands_of_views_of_views_are_looked_through():
+    def function(a):
+        for _ in range(700):
+            a = a.reshape(4, 6).swapaxes(0, 1).reshape(4, 6)
+        return a
+
+    x = np.arange(24, dtype=np.float32).reshape(4, 6)
+    expected = x
+    for _ in range(700):
+        expected = expected.reshape(4, 6).T.reshape(4, 6)
+    with ms.context.local_context(backend="cpu"):
+        assert np.array_equal(ms.jit(function)(Tensor(x)).asnumpy(), expected)

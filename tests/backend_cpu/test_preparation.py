@@ -281,3 +281,48 @@ def test_the_memory_of_many_graphs_is_limited(mode, monkeypatch):
             agree(net, x)
     valid = [e.executable._free[0].kept._watch is not None for e in net._compiled_function().entries()]
     assert valid == [False, False, True, True]
+
+
+def _product_net(transposed: bool, dtype: ms.dtype) -> tuple[nn.Cell, Parameter]:
+    class Product(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            shape = (70, 100) if transposed else (100, 70)
+            self.weight = Parameter(Tensor(normal(*shape)), name="weight")
+            self.bias = Parameter(Tensor(normal(70)), name="bias")
+            self.product = ops.MatMul(transpose_b=transposed)
+
+        def construct(self, x):
+            y = self.product(ops.cast(x, dtype), ops.cast(self.weight, dtype))
+            return ops.relu(ops.cast(y, ms.float32) + self.bias)
+
+    net = Product()
+    net.set_train(False)
+    return net, net.weight
+
+
+@pytest.mark.parametrize("dtype", [ms.float32, ms.bfloat16, ms.float16])
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("rows", [1, 7, 200])
+def test_weights_of_products_of_few_rows_are_laid_out_once(mode, rows, transposed, dtype):
+    net, weight = _product_net(transposed, dtype)
+    x = normal(rows, 100)
+    tolerance = {ms.float32: 1e-4, ms.float16: 2e-2, ms.bfloat16: 2e-1}[dtype]
+    for _ in range(2):
+        w = normal(*weight.shape)
+        weight.set_data(Tensor(w))
+        wanted = np.maximum(x @ (w.T if transposed else w) + np.array(net.bias._data), 0)
+        for _ in range(2):
+            np.testing.assert_allclose(net(Tensor(x)).asnumpy(), wanted, atol=tolerance * 10, rtol=tolerance)
+    if rows < 100:
+        assert kept(net)
+
+
+def test_products_lay_out_no_more_than_there_is_room_for(mode, monkeypatch):
+    monkeypatch.setattr(preparation, "LIMIT", 0)
+    net, weight = _product_net(False, ms.float32)
+    x = normal(3, 100)
+    wanted = np.maximum(x @ np.array(weight._data) + np.array(net.bias._data), 0)
+    np.testing.assert_allclose(net(Tensor(x)).asnumpy(), wanted, rtol=1e-4, atol=1e-4)
+    (entry,) = net._compiled_function().entries()
+    assert not entry.executable.blueprint.preparation

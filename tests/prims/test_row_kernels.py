@@ -103,7 +103,8 @@ def test_norms(centred):
     np.testing.assert_allclose(half.astype(ms.float32).asnumpy(), wanted, rtol=2**-7, atol=2**-7)
 
 
-def test_attention_where_pages_lie():
+@pytest.mark.parametrize("window", (0, 1, 16, 140))
+def test_attention_where_pages_lie(window):
     jax = pytest.importorskip("jax")
     from mindspore.prims.pallas import paged_attention
 
@@ -112,10 +113,10 @@ def test_attention_where_pages_lie():
     q, k, v = (jnp.asarray(numbers(rows, count, width)) for count in (heads, kv_heads, kv_heads))
     positions = jnp.asarray([0, 17, 150], jnp.int32)
     tables = jnp.asarray(RNG.permutation(36).reshape(rows, 12) + 1, jnp.int32)
-    wanted = CachedAttention(0.2, trusted=True).eval(jnp, q, k, v, keys, values, positions, tables)
+    wanted = CachedAttention(0.2, trusted=True, window=window).eval(jnp, q, k, v, keys, values, positions, tables)
     taken = paged_attention.take_in(k, v, keys, values, positions, tables, interpret=True)
-    found = paged_attention.attend(0.2, q, *taken, positions, tables, interpret=True)
-    half = paged_attention.attend(0.2, q, *taken, positions, tables, jnp.bfloat16, interpret=True)
+    found = paged_attention.attend(0.2, q, *taken, positions, tables, interpret=True, window=window)
+    half = paged_attention.attend(0.2, q, *taken, positions, tables, jnp.bfloat16, interpret=True, window=window)
     assert np.array_equal(np.asarray(half), np.asarray(found.astype(jnp.bfloat16)))
     for got, want in zip(taken, wanted[1:]):
         assert np.array_equal(np.asarray(got), np.asarray(want))

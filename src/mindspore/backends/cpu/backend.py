@@ -107,7 +107,7 @@ class _Session:
             from mindspore.compiler.fuse import dump
 
             dump.write(graph.name, dump.describe(clustering, order))
-        lowering = Lowering(program, clustering, native.lower, self.rule, donated, record)
+        lowering = Lowering(program, clustering, native.lower, self.rule, donated, record, weights)
         lowering.run(order)
         inputs = [(v.shape, v.dtype if v.dtype else "") for v in program.inputs]
         results = [lowering.results.get(i) for i in range(len(program.outputs))]

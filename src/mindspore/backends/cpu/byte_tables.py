@@ -46,7 +46,6 @@ def _write(lookup: Lookup) -> Function:
     f.loop(low, high, "1", [], block)
     if lookup.count % _LANES:
         f.when(f.op("icmp eq i64 %tid, 0"), lambda: _rest(f, table, x, y, whole * _LANES, lookup.count))
-    f.do("ret void")
     return f
 
 

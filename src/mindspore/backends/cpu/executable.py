@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mindspore._base import mpi, watch
-from mindspore.backends.cpu import arena, dnnl, openmp, preparation, runner
+from mindspore.backends.cpu import arena, dnnl, openmp, outbox, preparation, runner
 from mindspore.backends.cpu.addresses import address_of
 from mindspore.backends.cpu.layout import Buffer, View, numpy_dtype, strides
 from mindspore.backends.cpu.steps import CallStep, CompareStep, DnnlStep, HostStep, KernelStep, Step, StopStep
@@ -213,7 +213,7 @@ class Instance:
     def _call_block(self, note: int, function: str, arguments: Sequence[Any]) -> tuple[int]:
         """Words: the transport's cell, the note, the function, and nine arguments, of which it takes what it needs."""
         start = len(self.words)
-        self.words += [_transport().cell, note, mpi.address(function)]
+        self.words += [_transport().cell, note, outbox.post() if function == outbox.POST else mpi.address(function)]
         for argument in arguments:
             if isinstance(argument, View):
                 self._word(argument)

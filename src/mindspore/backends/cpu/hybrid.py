@@ -112,7 +112,6 @@ class Writer:
         self.program, self.schedule = program, schedule
         self.f = Function()
         self.sites: list[Site] = []
-        self.slots: list[str] = []
         self.known: dict[str, bounds.Interval] = {}
         self.exit = ""
         self.pointers: dict[str, str] = {}
@@ -130,15 +129,11 @@ class Writer:
         everywhere = Copy({}, {v: (self.slot(self.program.variables[v], 1), 1) for v in self.program.variables})
         for i, statement in enumerate(self.program.body):
             self.top(statement, everywhere, exposed(self.program.body[i + 1 :]))
-        f.do("ret void")
-        f.lines[:0] = self.slots
         text = kernel_loops.module(name, f)
         return _contracted(text)
 
     def slot(self, kind: Type, width: int) -> str:
-        name = f"%s{len(self.slots)}"
-        self.slots.append(f"  {name} = alloca {scalar.kind_of(kind.name, width)}, align 64")
-        return name
+        return self.f.slot(scalar.kind_of(kind.name, width))
 
     def top(self, statement: Statement, copy: Copy, live: set[str]) -> None:
         """A statement of the kernel itself: shared out, done by all, or by the first thread; then all wait."""

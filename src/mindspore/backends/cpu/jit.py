@@ -12,12 +12,13 @@ import functools
 import hashlib
 import os
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any
 
 from mindspore._base import optional
-from mindspore.backends.cpu import cache, openmp
+from mindspore.backends.cpu import beside, cache, openmp
 
 _MINIMUM_LLVM = 20
 _LOCK = threading.RLock()  # LLVM's bindings are not for several threads at once
@@ -96,20 +97,93 @@ def _key(ir: str, optimised: bool) -> str:
     return digest.hexdigest()
 
 
-def _compile(ir: str, optimised: bool) -> bytes:
-    llvm = _llvm()
-    context = llvm.context.create_context()  # of its own: constants last as long as their context
-    module = llvm.parse_assembly(ir, context=context)
+#: machines that nobody uses just now. Making one takes as long as compiling a small kernel does
+_MACHINES: list[Any] = []
+
+
+@contextlib.contextmanager
+def _a_machine() -> Iterator[Any]:
+    """A machine for the time being: one is for one thread at a time."""
     try:
+        machine = _MACHINES.pop()
+    except IndexError:
         machine = _machine()
+    try:
+        yield machine
+    finally:
+        _MACHINES.append(machine)
+
+
+class _Parsed:
+    """A module about to be compiled, with a context of its own: several can be compiled at a time.
+
+    A module must be closed before its context. Python's collector of cycles finalises both in any order, so they are kept out of its
+    sight: `close`, which also runs when nobody holds this object any more, has the only references that count.
+    """
+
+    def __init__(self, ir: str, optimised: bool = False):
+        llvm = _llvm()
+        context = llvm.context.create_context()  # of its own: constants last as long as their context
+        self.module = llvm.parse_assembly(ir, context=context)
+        self.close = weakref.finalize(self, _close, self.module, context, os.getpid())
+        self.close.atexit = False
         if optimised:  # most code is written so that it needs no passes
             options = llvm.create_pipeline_tuning_options(speed_level=2)
             options.loop_vectorization = options.slp_vectorization = False
-            llvm.create_pass_builder(machine, options).getModulePassManager().run(module, llvm.create_pass_builder(machine, options))
-        return machine.emit_object(module)
+            with _a_machine() as machine:
+                passes = llvm.create_pass_builder(machine, options).getModulePassManager()
+                passes.run(self.module, llvm.create_pass_builder(machine, options))
+
+    def object(self) -> bytes:
+        """The compiled module. It takes nearly all of the time, without Python and without llvmlite's lock, which is one for all:
+        LLVM itself minds only what is shared, as its linkers' threads do, and here nothing is."""
+        emitter = _emitter()
+        with _a_machine() as machine:
+            if emitter is None:
+                return machine.emit_object(self.module)
+            emit, start, size, dispose = emitter
+            message = ctypes.c_char_p()
+            found = emit(machine, self.module, 1, ctypes.byref(message))
+        if not found:
+            raise RuntimeError(f"LLVM gave no object: {(message.value or b'').decode(errors='replace')}")
+        try:
+            return ctypes.string_at(start(found), size(found))
+        finally:
+            dispose(found)
+
+
+def _close(module: Any, context: Any, process: int) -> None:
+    for part in (module, context):
+        if os.getpid() == process:
+            part.close()
+        else:  # LLVM's lock may be held by a thread that is not there in a forked child
+            part.detach()
+
+
+@functools.cache
+def _emitter() -> tuple[Callable, Callable, Callable, Callable] | None:
+    """llvmlite's C functions to emit an object, and its start, size and end; None where its library cannot be asked by name."""
+    from llvmlite.binding import ffi
+
+    name = getattr(ffi.lib, "_name", None)
+    if name is None:
+        return None
+    emit = ctypes.CDLL(name).LLVMPY_TargetMachineEmitToMemory
+    emit.restype, emit.argtypes = ctypes.c_void_p, ffi.lib.LLVMPY_TargetMachineEmitToMemory.argtypes
+    short = ctypes.PyDLL(name)  # keeps the interpreter: giving it up would take longer
+    found = []
+    for function in (short.LLVMPY_GetBufferStart, short.LLVMPY_GetBufferSize, short.LLVMPY_DisposeMemoryBuffer):
+        function.restype, function.argtypes = ctypes.c_size_t, [ctypes.c_void_p]
+        found.append(function)
+    return emit, *found  # type: ignore[return-value]
+
+
+def _compile(ir: str, optimised: bool) -> bytes:
+    parsed = _Parsed(ir, optimised)
+    try:
+        return parsed.object()
     finally:
-        module.close()
-        context.close()
+        parsed.close()
 
 
 class Shelf:
@@ -139,24 +213,69 @@ def brings_objects() -> bool:
 
 def object_code(ir: str, optimised: bool = False) -> bytes:
     """The compiled object of a module, from the shelf or the disk cache when they have it."""
-    return _object_code(ir, optimised)[0]
-
-
-def _object_code(ir: str, optimised: bool) -> tuple[bytes, str]:
-    """The object, and its key if it is kept."""
-    shelf = _SHELF.get()
     with _LOCK:
-        if cache.folder() is None and shelf is None:
-            return _compile(ir, optimised), ""
-        key = _key(ir, optimised)
-        body = shelf.known.get(key) if shelf is not None else None
-        body = body or cache.read(key)
-        if body is None:
-            body = _compile(ir, optimised)
-            cache.write(key, body)
+        key, body = _kept(ir, optimised)
+        return body if body is not None else _finished(key, _compile(ir, optimised))
+
+
+def _kept(ir: str, optimised: bool) -> tuple[str, bytes | None]:
+    """The key under which an object is kept ("": it is not), and the object where there is one."""
+    shelf = _SHELF.get()
+    if cache.folder() is None and shelf is None:
+        return "", None
+    key = _key(ir, optimised)
+    body = shelf.known.get(key) if shelf is not None else None
+    body = body or cache.read(key)
+    if body is not None and shelf is not None:
+        shelf.used[key] = body
+    return key, body
+
+
+def _finished(key: str, body: bytes) -> bytes:
+    """A new object, kept if that is wished."""
+    if key:
+        cache.write(key, body)
+        shelf = _SHELF.get()
         if shelf is not None:
             shelf.used[key] = body
-        return body, key
+    return body
+
+
+class _Made:
+    """An object that is there. `key`: under which it is kept, "" if it is not."""
+
+    def __init__(self, key: str, body: bytes):
+        self.key, self._body = key, body
+
+    def body(self) -> bytes:
+        return self._body
+
+
+class _Beside:
+    """An object that is made beside other work, and kept when somebody wants it."""
+
+    def __init__(self, key: str, ir: str):
+        self.key, self._body = key, b""
+        self._parsed: _Parsed | None = _Parsed(ir)
+        self._job = beside.Job(self._parsed.object)
+
+    def body(self) -> bytes:
+        if not self._body:
+            made = self._job.result()
+            with _LOCK:
+                if self._parsed is not None:
+                    self._parsed.close()
+                    self._parsed = None
+                    self._body = _finished(self.key, made)
+        return self._body
+
+
+def _object(ir: str, optimised: bool) -> _Made | _Beside:
+    with _LOCK:
+        key, body = _kept(ir, optimised)
+        if body is None and (optimised or brings_objects()):  # LLVM's passes take llvmlite's lock; models want all there is
+            body = _finished(key, _compile(ir, optimised))
+        return _Made(key, body) if body is not None else _Beside(key, ir)
 
 
 class Code:
@@ -166,7 +285,8 @@ class Code:
     """
 
     def __init__(self, name: str, ir: str, optimised: bool = False):
-        self._load(name, *_object_code(ir, optimised))
+        self.name, self._object = name, _object(ir, optimised)
+        self._engine: Any = None
 
     @classmethod
     def stored(cls, name: str, key: str) -> Code:
@@ -175,19 +295,36 @@ class Code:
         if body is None:
             raise LookupError(f"no compiled object {key}")
         code = cls.__new__(cls)
-        code._load(name, body, key)
+        code.name, code._object, code._engine = name, _Made(key, body), None
         return code
 
-    def _load(self, name: str, body: bytes, key: str) -> None:
-        """`key`: of the object in the disk cache, "" if it is not kept."""
+    @property
+    def key(self) -> str:
+        """Of the object in the disk cache, "" if it is not kept."""
+        return self._object.key
+
+    @property
+    def body(self) -> bytes:
+        return self._object.body()
+
+    def keep(self) -> list[str]:
+        """What `stored` wants to know, when the object is in the disk cache."""
+        _ = self.body
+        return [self.name, self.key]
+
+    @functools.cached_property
+    def address(self) -> int:
+        """Where the function is. Until somebody asks, it is compiled beside other work."""
         openmp.runtime()  # its symbols must be there before code that calls them is linked
-        self.name, self.key, self.body = name, key, body
+        body = self.body
         with _LOCK:
-            self._engine = _loaded(body)
-            self._process = os.getpid()
-            self.address: int = self._engine.get_function_address(name)
-        if not self.address:
-            raise RuntimeError(f"the compiled kernel {name} could not be loaded")
+            if self._engine is None:
+                self._process = os.getpid()
+                self._engine = _loaded(body)
+            address: int = self._engine.get_function_address(self.name)
+        if not address:
+            raise RuntimeError(f"the compiled kernel {self.name} could not be loaded")
+        return address
 
     def __del__(self, getpid: Callable[[], int] = os.getpid) -> None:
         engine = getattr(self, "_engine", None)

@@ -24,9 +24,12 @@ class Compiled:
         name = "k" + hashlib.sha256(text.encode()).hexdigest()[:20]
         plan = loops.compile_kernel(kernel, name, jit.vector_bits())
         self.code = jit.Code(name, plan.ir)
-        self.address = self.code.address
         self.scratch, self.tiles = plan.scratch, plan.tiles
         self.work = plan.work // max(1, kernel.size())  # per element
+
+    @property
+    def address(self) -> int:
+        return self.code.address
 
     def threads(self, size: int) -> int:
         """How many threads to use for this many elements."""

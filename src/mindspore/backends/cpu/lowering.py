@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.backends.cpu import dnnl, kernels, layout
+from mindspore.backends.cpu import dnnl, kernels, layout, preparation
 from mindspore.backends.cpu.codegen.spec import Axis, Instr, Kernel
 from mindspore.backends.cpu.codegen.spec import Buffer as Operand
 from mindspore.backends.cpu.codegen.text import MEMORY_TYPES
@@ -35,6 +35,7 @@ class Lowering:
         rule: Callable,
         donated: frozenset[int],
         record: tuple[int, int] | None = None,
+        weights: frozenset[int] = frozenset(),
     ):
         self.program = program
         self.clustering = clustering
@@ -42,6 +43,9 @@ class Lowering:
         self.donated = donated
         self.record = record  # graph outputs that tell of an error, until they are known
         self.waiting: dict[int, int] = {}  # donated parameter -> clusters that have yet to read it
+        self.weights = weights  # inputs that are likely to be the same in the next call
+        self.lasting: set[int] = set()  # buffers with values that come from these alone
+        self.packed = 0  # bytes of weights that products have laid out anew
         self.rule = rule  # rule(prim): how it is evaluated on the host
         self.steps: list[Step] = []
         self.begun: list[BeginStep] = []  # collectives under way
@@ -50,7 +54,7 @@ class Lowering:
         self.results: dict[int, View] = {}  # graph output -> where it is
         self.kept: dict[int, Any] = {}  # what an operation leaves for its gradient
         self.magnitudes: dict[int, Any] = {}  # value -> what is known about the size of its elements (magnitudes.py)
-        self.joins: dict[int, View] = {}  # Concat -> its result, which operands may have been stored in
+        self.joins: dict[int, tuple[View, list[View]]] = {}  # Concat -> its result and parts, which may hold the operands already
         self._copies: dict[Any, View] = {}
         self._wanted: dict[int, list[int]] = {}  # value -> graph outputs that are exactly it
         for number, output in enumerate(program.outputs):
@@ -78,6 +82,8 @@ class Lowering:
                 self._await(begun)
         number = len(self.steps)
         self.steps.append(step)
+        if self.weights and preparation.depends_on_weights_alone(step, self.weights, self.lasting):
+            self.lasting |= written
         if step.scratch_bytes:
             step.scratch = Buffer(step.scratch_bytes, first=number, last=number)
         for view in step.views:
@@ -86,6 +92,11 @@ class Lowering:
             view.buffer.last = number
         if self.begun and not isinstance(step, CallStep):
             self.emit(self.begun[0].nudge(self.allocate("int64", ())))
+
+    def is_lasting(self, view: View) -> bool:
+        """Whether a tensor is likely to be the same in the next call, so that what is made of it is made once."""
+        buffer = view.buffer
+        return id(buffer) in self.lasting or (buffer.kind == "input" and buffer.source in self.weights)
 
     def allocate(self, dtype: str, shape: tuple[int, ...], dims: tuple | None = None, native: bool = False) -> View:
         """New arena memory; row-major unless `dims` say otherwise."""
@@ -119,11 +130,13 @@ class Lowering:
     # -- operands -------------------------------------------------------------------------------------------------
     def view_of(self, value: Value) -> View:
         """Where a value is; views are looked through, with a copy only where a layout forbids it."""
-        found = self.views.get(value.id)
-        if found is None:
-            found = self._leaf(value) if not value.is_view else self._seen_through(value)
-            self.views[value.id] = found
-        return found
+        above = [value]
+        while above[-1].id not in self.views and above[-1].is_view:
+            above.append(above[-1].args[0])
+        for one in reversed(above):
+            if one.id not in self.views:
+                self.views[one.id] = self._seen_through(one) if one.is_view else self._leaf(one)
+        return self.views[value.id]
 
     def _leaf(self, value: Value) -> View:
         if value.op == "const":
@@ -140,7 +153,7 @@ class Lowering:
         return layout.plain(buffer, value.dtype, value.shape)
 
     def _seen_through(self, value: Value) -> View:
-        base = self.view_of(value.args[0])
+        base = self.views[value.args[0].id]
         seen = layout.apply(base, value)
         if seen is None:
             seen = layout.apply(self.plain(base), value)
@@ -435,20 +448,21 @@ class Lowering:
                 continue
             for place, operand in enumerate(user.args):
                 if operand is value or (operand.op == "reshape" and operand.args[0] is value):
-                    part = self.parts_of_join(user)[place]
+                    part = self.join(user)[1][place]
                     seen = layout.apply(part, Value("reshape", value.shape, value.dtype))
                     # a dimension that the join takes apart is one loop in the kernel, which has one stride for it
                     return seen if seen is not None and layout.strides(seen) is not None else None
         return None
 
-    def parts_of_join(self, call: Value, operands: list[View] | None = None) -> list[View]:
-        """Where a `Concat` has its operands; its result gets memory when this is asked for first."""
-        items = [v for v in self.clustering.users.get(call.id, ()) if v.op == "item"]
-        target = self.joins.get(call.id)
-        if target is None:
+    def join(self, call: Value, operands: list[View] | None = None) -> tuple[View, list[View]]:
+        """The result of a `Concat`, and where in it the operands are; it gets memory when this is asked for first."""
+        known = self.joins.get(call.id)
+        if known is None:
+            items = [v for v in self.clustering.users.get(call.id, ()) if v.op == "item"]
             dims = _common_blocks(call, items[0], operands or [])
-            target = self.joins[call.id] = self.result_view(items[0], dims, dims is not None)
-        return _cut(target, call)
+            target = self.result_view(items[0], dims, dims is not None)
+            known = self.joins[call.id] = target, _cut(target, call)
+        return known
 
     def _read_where_written(self, fused: FusedKernel, wanted: Any) -> bool:
         """Whether every read of a buffer in this kernel is at the position being written."""

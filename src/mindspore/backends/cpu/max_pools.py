@@ -158,7 +158,6 @@ class _Writer:
             return []
 
         f.loop(low, high, "1", [], row)
-        f.do("ret void")
 
     def element(self, bases: list[str], row: str, column: str, mask: Mask) -> None:
         raise NotImplementedError
@@ -185,7 +184,7 @@ class _Forward(_Writer):
         self.y, *chosen, self.x = pointers(f, 3 if self.p.noted else 2)
         self.chosen = chosen[0] if chosen else ""
         self.lowest = f.constant(float("-inf"), "float32", self.p.lanes)
-        self.nowhere = f.op(f"alloca {self.floats}, align 64")
+        self.nowhere = f.slot(self.floats)
         f.do(f"store {self.floats} {self.lowest}, ptr {self.nowhere}, align 64")
         self.rows()
         return f

@@ -112,7 +112,6 @@ class _Plain:
         self._prepare()
         low, high = ("0", str(p.panels)) if p.by_rows else own_share(f, p.panels)
         f.loop(low, high, "1", [], self._panel)
-        f.do("ret void")
         return f
 
     def _own_rows(self) -> tuple[str, str]:

@@ -87,7 +87,6 @@ class _Writer:
             return []
 
         f.loop(low, high, "1", [], row)
-        f.do("ret void")
         return f
 
     def shuffle(self, kind: str, a: str, b: str, order: list[int]) -> str:

@@ -91,7 +91,6 @@ class _ScatterWriter:
         steps = -(-s.columns // self.width)
         self.low, self.high = own_share(f, steps) if s.shared == "columns" else ("0", str(steps))
         self._loop(0, "0", "0", "0")
-        f.do("ret void")
         return f
 
     def _loop(self, depth: int, target: str, value: str, index: str) -> None:

@@ -30,7 +30,7 @@ def split(steps: list[Step], weights: frozenset[int]) -> tuple[list[Step], list[
     first: list[Step] = []
     others: list[Step] = []
     for step in steps:
-        if _depends_on_weights_alone(step, weights, ready) and not any(id(v.buffer) in rewritten for v in step.writes):
+        if depends_on_weights_alone(step, weights, ready) and not any(id(v.buffer) in rewritten for v in step.writes):
             first.append(step)
             ready.update(id(v.buffer) for v in step.writes)
         else:
@@ -56,7 +56,7 @@ def _written_again(steps: list[Step]) -> set[int]:
     return again
 
 
-def _depends_on_weights_alone(step: Step, weights: frozenset[int], ready: set[int]) -> bool:
+def depends_on_weights_alone(step: Step, weights: frozenset[int], ready: set[int]) -> bool:
     if isinstance(step, (HostStep, CallStep, CompareStep)) or any(v.buffer.kind != "arena" for v in step.writes):
         return False
     sources = [v.buffer for v in step.reads if v.buffer.kind != "constant"]

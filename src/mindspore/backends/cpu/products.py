@@ -98,7 +98,6 @@ class _Writer:
         self.packed = scratch_of_thread(f, p.scratch)
         low, high = own_share(f, p.units)
         f.loop(low, high, "1", [], self._unit)
-        f.do("ret void")
         return f
 
     def _unit(self, number: str, _: list[str]) -> list[str]:

@@ -164,7 +164,7 @@ class _Writer(Writer):
         code = getattr(step.compiled, "code", None)
         if type(code) is not jit.Code or not code.key:
             raise CannotStore(f"the kernel {step.name}, which is not kept")
-        return [code.name, code.key]
+        return code.keep()
 
 
 def _write(key: str, made: Blueprint) -> None:

@@ -73,7 +73,6 @@ def _write_norm(norm: Norm) -> Function:
         return []
 
     f.loop(low, high, "1", [], row)
-    f.do("ret void")
     return f
 
 
@@ -121,7 +120,6 @@ def _write_peak(rows: Rows) -> Function:
         return []
 
     f.loop(low, high, "1", [], row)
-    f.do("ret void")
     return f
 
 

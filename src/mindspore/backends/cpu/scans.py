@@ -118,7 +118,6 @@ def _write(scan: Scan) -> Function:
 
     low, high = own_share(f, scan.outer * strips)
     f.loop(low, high, "1", [], strip)
-    f.do("ret void")
     return f
 
 

@@ -31,7 +31,10 @@ class RowScatter:
         name = "s" + hashlib.sha256(key.encode()).hexdigest()[:20]
         width = min(32, jit.vector_bits() // 16)
         self.code = jit.Code(name, _module(name, dtype, index_dtype, rows, columns, width))
-        self.address = self.code.address
+
+    @property
+    def address(self) -> int:
+        return self.code.address
 
     def block(self, threads: int, extent: int, scratch: int, pointers: Any) -> Any:
         return (ctypes.c_int64 * (loops.FIRST_BUFFER + len(pointers)))(scratch, threads, extent, *pointers)
@@ -90,7 +93,6 @@ def _module(name: str, dtype: str, index_dtype: str, rows: int, columns: int, wi
         return []
 
     f.loop("0", count, "1", [], row)
-    f.do("ret void")
     return loops.module(name, f)
 
 

@@ -80,7 +80,6 @@ class _Sorter:
         self.here = f.op(f"getelementptr i8, ptr {self.counts}, i64 {o.bits // 8 * 1024}")
         low, high = own_share(f, o.outer * o.inner)
         f.loop(low, high, "1", [], self._line)
-        f.do("ret void")
         return f
 
     def _line(self, number: str, _: list[str]) -> list[str]:
@@ -316,7 +315,6 @@ def _write_search(search: Search) -> Function:
 
     low, high = own_share(f, search.rows * search.sought)
     f.loop(low, high, "1", [], one)
-    f.do("ret void")
     return f
 
 

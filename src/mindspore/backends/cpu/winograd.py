@@ -108,9 +108,9 @@ class _Writer:
         if t.flag == "clear":
             f.when(f.op("icmp eq i64 %tid, 0"), lambda: f.do(f"store i8 0, ptr {self.operands[-1]}, align 1"))
         if t.flag == "set":
-            self.trouble = f.op(f"alloca {self.kind}, align 64")
+            self.trouble = f.slot(self.kind)
             f.do(f"store {self.kind} zeroinitializer, ptr {self.trouble}, align 64")
-        self.nowhere = f.op(f"alloca {self.kind}, align 64") if t.image else ""
+        self.nowhere = f.slot(self.kind) if t.image else ""
         if t.image:
             f.do(f"store {self.kind} zeroinitializer, ptr {self.nowhere}, align 64")
         total = 1
@@ -120,7 +120,6 @@ class _Writer:
         f.loop(low, high, "1", [], self._row)
         if t.flag == "set":
             self._tell()
-        f.do("ret void")
         return f
 
     def _tell(self) -> None:

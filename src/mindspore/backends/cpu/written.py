@@ -20,7 +20,10 @@ class Compiled:
 
     def __init__(self, name: str, ir: str):
         self.code = jit.Code(name, ir)
-        self.address = self.code.address
+
+    @property
+    def address(self) -> int:
+        return self.code.address
 
 
 _SHELF: Shelf[Compiled] = Shelf(64)

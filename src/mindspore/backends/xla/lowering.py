@@ -30,6 +30,7 @@ from mindspore.ir import AbstractTensor, CNode, FuncGraph, Node, ValueNode
 from mindspore.prims.collective import Collective, Place
 from mindspore.prims.control import Call, Cond, While
 from mindspore.prims.conv import Convolution
+from mindspore.prims.primitive import Primitive
 from mindspore.prims.stack import DEFAULT_CAPACITY, StackInit
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ class XlaBackend:
         run.__name__ = "".join(c if c.isalnum() else "_" for c in graph.name)
         shapes = [self.jax.ShapeDtypeStruct(p.abstract.shape, p.abstract.dtype.np) for p in graph.parameters]
         updates = {i: o for i, o in graph.attrs.get("updates", {}).items() if i in donated or not donated}
+        replaced = len(updates)
         if processes.is_common(graph):
             processes.compare(graph)
             lowering.place = processes.place
@@ -109,7 +111,9 @@ class XlaBackend:
                 for i, p in enumerate(graph.parameters)
                 if p.default is not None and i not in updates and len(shapes[i].shape) > 2
             ]
-            free = self.device.platform in OWN_LAYOUTS and len(donated) in (0, len(updates)) and not _has_effects(graph)
+            by_place = _in_index_order(graph)
+            updates = {i: o for i, o in updates.items() if graph.parameters[i].id not in by_place}
+            free = self.device.platform in OWN_LAYOUTS and len(donated) in (0, replaced) and not _has_effects(graph)
             if free and (updates or read):
                 return compile_with_own_layouts(
                     self.jax, run, shapes, updates, read, donated, self.device, self.options(graph)
@@ -158,6 +162,12 @@ class XlaBackend:
             if self.deterministic:
                 options["xla_gpu_deterministic_ops"] = True
         return {k: v for k, v in options.items() if k not in given}
+
+
+def _in_index_order(graph: FuncGraph) -> set[int]:
+    """Nodes whose memory a kernel finds its way in by itself: programs of one network have one order for them, and copy nothing."""
+    calls = [(node, n) for g in graph.all_graphs() for node in g.nodes() if isinstance(node.op, Primitive) for n in node.op.in_index_order]
+    return {node.args[n].id for node, n in calls}
 
 
 def _refuse_what_no_memory_holds(graph: FuncGraph) -> None:

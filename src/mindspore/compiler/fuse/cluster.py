@@ -19,6 +19,7 @@ from mindspore.compiler.fuse.loopir import Program, Value
 
 FREE = ("const", "iota")
 _LONGEST_RECIPE, _SMALLER = 3, 8  # what is computed again: so many operations, from operands so many times smaller
+_REACH_STEP = 32
 _EXPENSIVE = {
     "exp", "log", "log1p", "tanh", "erf", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh",
     "atanh", "erfc", "expm1", "log2", "log10", "pow", "atan2", "hypot", "softplus", "sigmoid", "truncmod", "floormod",
@@ -33,7 +34,7 @@ class Cluster:
         self.members = members
         self.low = min(order[m.id] for m in members)
         self.high = max(order[m.id] for m in members)
-        self.reach = self.high  # the highest position in any cluster that must run before this one
+        self.reach = self.high  # the highest position in any cluster that must run before this one, or more
         self.copies: list[Value] = []  # values recomputed here though another cluster also computes them
         self.levels: dict[int, str] = {}  # member -> "whole", "kept" or "part": which axes of the kernel it walks
         self.parent: Cluster | None = None  # the cluster this one has joined
@@ -43,16 +44,23 @@ class Cluster:
     def root(self) -> Cluster:
         cluster = self
         while cluster.parent is not None:
+            if cluster.parent.parent is not None:
+                cluster.parent = cluster.parent.parent  # a shorter way for who asks next
             cluster = cluster.parent
         return cluster
 
     def raise_reach(self, position: int) -> None:
-        """Note, here and in all that runs later, that a cluster before them now extends to a position."""
+        """Note, here and in all that runs later, that a cluster before them now extends to a position.
+
+        Rounded up: a reach that is too high only costs a search, and most later raises find nothing left to do.
+        """
+        position |= _REACH_STEP - 1
         self.reach = position
         stack = [self]
         while stack:
-            for reader in stack.pop().readers:
-                reader = reader.root()
+            cluster = stack.pop()
+            cluster.readers = {reader.root() for reader in cluster.readers}
+            for reader in cluster.readers:
                 if reader.reach < position:
                     reader.reach = position
                     stack.append(reader)
@@ -224,19 +232,20 @@ class Clustering:
     # -- dependencies ---------------------------------------------------------------------------------------------
     def preds(self, cluster: Cluster) -> set[Cluster]:
         """The clusters that must run before one."""
-        found = {c.root() for c in cluster.sources}
+        found = cluster.sources = {c.root() for c in cluster.sources} - {cluster}
         if cluster.copies:
             found = set()
             for member in (*cluster.members, *cluster.copies):
                 for base in self.bases(member):
                     producer = self.cluster_of(base)
-                    if producer is not None and base not in cluster.copies:
+                    if producer is not None and producer is not cluster and base not in cluster.copies:
                         found.add(producer)
-        found.discard(cluster)
         return found
 
     def _path_around(self, a: Cluster, b: Cluster) -> bool:
         """Whether b depends on a through a third cluster."""
+        if not a.readers:
+            return False
         stack = [p for p in self.preds(b) if p is not a]
         seen = set(stack)
         while stack:
@@ -259,52 +268,53 @@ class Clustering:
 
     def _read_outside(self, member: Value, inside: set[int]) -> bool:
         users = self.users.get(member.id, ())
-        if any(u.id not in inside and not self._recomputed_for(member, u) for u in users):
-            return True
-        own = self.cluster_of(member)
-        elsewhere = [c for u in users for c in self._copied.get(u.id, ()) if c is not own]
-        return any(all(v is not member for v in c.copies) for c in elsewhere)
-
-    def _recomputed_for(self, member: Value, user: Value) -> bool:
-        cluster = self.cluster_of(user)
-        return cluster is not None and any(c is member for c in cluster.copies)
+        for user in users:
+            if user.id not in inside and (not self._copied or member not in self._of[user.id].root().copies):
+                return True
+        if self._copied:
+            own = self._of[member.id].root()
+            for user in users:
+                for cluster in self._copied.get(user.id, ()):
+                    if cluster is not own and member not in cluster.copies:
+                        return True
+        return False
 
     def fits(self, cluster: Cluster) -> bool:
-        everything = cluster.all_members()
-        key = self._structure(cluster, everything)
+        everything, outputs = cluster.all_members(), self.outputs(cluster)
+        key = self._structure(cluster, everything, outputs)
         if key not in self._judged:
-            self._judged[key] = self._judge(cluster, everything)
+            self._judged[key] = self._judge(cluster, everything, outputs)
         levels = self._judged[key]
         if levels is not None:
             cluster.levels = {m.id: level for m, level in zip(everything, levels) if level}
         return levels is not None
 
-    def _judge(self, cluster: Cluster, everything: list[Value]) -> list[str] | None:
+    def _judge(self, cluster: Cluster, everything: list[Value], outputs: list[Value]) -> list[str] | None:
         """Levels of the members if they fit into one kernel, "" for what is only recomputed there."""
         try:
-            fits = self._is_kernel(cluster, Domain(everything))
+            fits = self._is_kernel(cluster, Domain(everything), outputs)
         except Misfit:
             return None
         return [cluster.levels.get(m.id, "") for m in everything] if fits else None
 
-    def _structure(self, cluster: Cluster, everything: list[Value]) -> tuple:
+    def _structure(self, cluster: Cluster, everything: list[Value], outputs: list[Value]) -> tuple:
         """All that decides whether a cluster fits, with members numbered instead of named."""
         numbers = {m.id: n for n, m in enumerate(everything)}
         members = {m.id for m in cluster.members}
-        outputs = {o.id for o in self.outputs(cluster)}
+        stored = {o.id for o in outputs}
         found = []
         for m in everything:
             links = []
             for operand in m.args:
                 base, views = chain(operand)
-                walk = tuple((v.op, v.shape, v.attr) for v in views) if base.id in numbers else ()
+                walk = tuple((v.op, v.shape, v.attr) for v in views) if views and base.id in numbers else ()
                 links.append((numbers.get(base.id, -1), operand.shape, walk))
             attr = None if m.op in ("map", "const") else m.attr
-            found.append((m.op, m.shape, attr, _is_expensive(m), m.id in members, m.id in outputs, tuple(links)))
+            found.append((m.op, m.shape, attr, _is_expensive(m), m.id in members, m.id in stored, tuple(links)))
         return tuple(found)
 
-    def _is_kernel(self, cluster: Cluster, domain: Domain) -> bool:
-        whole = domain.all_atoms()
+    def _is_kernel(self, cluster: Cluster, domain: Domain, outputs: list[Value]) -> bool:
+        whole, atoms = domain.all_atoms(), domain.member_atoms()
         reductions = [m for m in cluster.members if m.op == "reduce"]
         reduced = domain.reduced(reductions[0]) if reductions else frozenset()
         for r in reductions:
@@ -312,8 +322,8 @@ class Clustering:
                 return False
         kept = whole - reduced
         names = {kept: "kept", whole: "whole"}
-        cluster.levels = {m.id: names.get(domain.value_atoms(m), "part") for m in cluster.members}
-        if any(cluster.levels[value.id] == "part" for value in self.outputs(cluster)):
+        cluster.levels = {m.id: names.get(atoms[m.id], "part") for m in cluster.members}
+        if any(cluster.levels[value.id] == "part" for value in outputs):
             return False
         if any(cluster.levels[m.id] == "part" and m.size > 1 and _is_expensive(m) for m in cluster.members):
             return False  # a gate per channel, say, would be computed anew for every point
@@ -331,6 +341,7 @@ class Clustering:
                 self._copy_to_readers(cluster, value)
 
     def _copy_to_readers(self, cluster: Cluster, value: Value) -> None:
+        """Let all readers of a value compute it. What they read instead ran before the cluster they waited for: no cycles."""
         inside = {m.id for m in cluster.members}
         recipe = self._recipe(cluster, value, inside)
         users = [u for u in self.users.get(value.id, ()) if u.id not in inside]
@@ -343,7 +354,7 @@ class Clustering:
         for reader, v in added:
             reader.copies.append(v)
             self._copied.setdefault(v.id, []).append(reader)
-        if not all(self.fits(c) and not self._cyclic(c) for c in (*readers, cluster)):
+        if not all(map(self.fits, readers)):  # the cluster itself does, with a value less to store
             for reader, v in added:
                 reader.copies.remove(v)
                 self._copied[v.id].remove(reader)
@@ -374,17 +385,6 @@ class Clustering:
             at_hand = {b.id for m in (*reader.members, *reader.copies) for b in self.bases(m)}
             loaded += sum(nbytes(b) for b in {b.id: b for b in operands}.values() if b.id not in at_hand)
         return loaded < stored
-
-    def _cyclic(self, cluster: Cluster) -> bool:
-        stack, seen = list(self.preds(cluster)), set()
-        while stack:
-            c = stack.pop()
-            if c is cluster:
-                return True
-            if c not in seen:
-                seen.add(c)
-                stack.extend(self.preds(c))
-        return False
 
 
 def _is_expensive(value: Value) -> bool:

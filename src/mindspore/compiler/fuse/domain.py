@@ -42,6 +42,8 @@ class Atoms:
 
     def leaves(self, atoms: Iterable[int]) -> list[int]:
         """Atoms as they are now: joined with others, split into parts."""
+        if not self.parts:
+            return [self.find(atom) for atom in atoms]
         found: list[int] = []
         for atom in atoms:
             root = self.find(atom)
@@ -104,6 +106,8 @@ class Atoms:
 
 def chain(value: Value) -> tuple[Value, list[Value]]:
     """The value behind a chain of views, and the views from it outward."""
+    if not value.is_view:
+        return value, []
     views: list[Value] = []
     while value.is_view:
         views.append(value)
@@ -127,7 +131,7 @@ class Domain:
         if value.op == "reduce":
             self._add_reduction(value)
             return
-        dims = self.atoms.fresh(value.shape)
+        dims = self._shared_walk(value) or self.atoms.fresh(value.shape)
         self.dims[value.id] = dims
         for number, operand in enumerate(value.args):
             if value.op == "take" and number == 0:
@@ -136,6 +140,12 @@ class Domain:
                 continue
             self._connect(operand, dims)
             self.operand_dims[value.id, number] = dims
+
+    def _shared_walk(self, value: Value) -> Dims | None:
+        """That of an operand computed here which is read as it is: both walk the same axes, so one list of them does."""
+        if value.op != "map":
+            return None
+        return next((self.dims[a.id] for a in value.args if a.id in self.dims and a.shape == value.shape), None)
 
     def _add_reduction(self, value: Value) -> None:
         operand = value.args[0]
@@ -148,7 +158,7 @@ class Domain:
     def _connect(self, operand: Value, dims: Dims) -> None:
         """Let an operand computed here walk along `dims`."""
         base, views = chain(operand)
-        if base.id not in self.members:
+        if base.id not in self.members or (not views and self.dims[base.id] is dims):
             return
         walk: Dims = [list(d) for d in self.dims[base.id]]
         for view in views:
@@ -177,6 +187,7 @@ class Domain:
             return
         walks = [(v.shape, self.dims[v.id]) for v in self.members.values()]
         walks += [(v.args[0].shape, self.operand_dims[v.id, 0]) for v in reductions]
+        walks = list({id(dims): (shape, dims) for shape, dims in walks}.values())
         shape, reference = max(walks, key=lambda w: sum(d != 1 for d in w[0]))
         known = self.of(reference)
         for other, dims in walks:
@@ -193,20 +204,19 @@ class Domain:
             raise Misfit("one axis twice")
         return frozenset(flat)
 
-    def value_atoms(self, value: Value) -> frozenset[int]:
-        return self.of(self.dims[value.id])
+    def member_atoms(self) -> dict[int, frozenset[int]]:
+        """The atoms that each member walks. Many share a walk, which is looked at once."""
+        walks = {id(dims): dims for dims in self.dims.values()}
+        atoms = {number: self.of(dims) for number, dims in walks.items()}
+        return {member: atoms[id(dims)] for member, dims in self.dims.items()}
 
     def reduced(self, value: Value) -> frozenset[int]:
         dims = self.operand_dims[value.id, 0]
         return self.of([dims[i] for i in value.attr[1]])
 
     def all_atoms(self) -> frozenset[int]:
-        found: set[int] = set()
-        for value in self.members.values():
-            found |= self.value_atoms(value)
-            if value.op == "reduce":
-                found |= self.of(self.operand_dims[value.id, 0])
-        return frozenset(found)
+        reduced = [self.of(self.operand_dims[v.id, 0]) for v in self.members.values() if v.op == "reduce"]
+        return frozenset().union(*self.member_atoms().values(), *reduced)
 
     def size(self, atoms: Iterable[int]) -> int:
         n = 1

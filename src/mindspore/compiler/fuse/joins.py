@@ -77,12 +77,16 @@ def _region(spec: tuple, shape: tuple[int, ...]) -> list[Range] | None:
     items: list[Any] = []
     for item in spec:
         items += [slice(None)] * (len(shape) - len(spec) + 1) if item is Ellipsis else [item]
+    if any(type(item) not in (int, slice) for item in items):  # a new axis, a mask …: they do not go axis by axis
+        return None
     items += [slice(None)] * (len(shape) - len(items))
     ranges = []
     for item, size in zip(items, shape, strict=True):
-        if type(item) is int and -size <= item < size:
+        if type(item) is int:
+            if not -size <= item < size:
+                return None
             ranges.append((item % size, item % size + 1))
-        elif type(item) is slice and item.step in (None, 1):
+        elif item.step in (None, 1):
             start, stop, _ = item.indices(size)
             ranges.append((start, max(start, stop)))
         else:

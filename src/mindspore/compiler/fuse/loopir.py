@@ -51,7 +51,7 @@ ELEMENT_TYPES = frozenset(
 class Value:
     """One tensor of a loop program."""
 
-    __slots__ = ("args", "attr", "dtype", "id", "op", "origin", "shape")
+    __slots__ = ("args", "attr", "dtype", "id", "is_view", "op", "origin", "shape")
     _numbers = itertools.count(1)
 
     def __init__(
@@ -65,6 +65,7 @@ class Value:
     ):
         self.id = next(Value._numbers)
         self.op = op
+        self.is_view = op in VIEWS
         self.shape = shape
         self.dtype = dtype
         self.args = args
@@ -77,10 +78,6 @@ class Value:
         for d in self.shape:
             n *= d
         return n
-
-    @property
-    def is_view(self) -> bool:
-        return self.op in VIEWS
 
     def __repr__(self) -> str:
         return f"%{self.id}:{self.op}{self.shape}"
@@ -221,7 +218,8 @@ class Maker:
     # -- computation ----------------------------------------------------------------------------------------------
     def map(self, name: str, dtype: str, *operands: Value) -> Value:
         """Broadcast the operands and apply an operation."""
-        shape = np.broadcast_shapes(*(o.shape for o in operands))
+        shapes = {o.shape for o in operands} - {()}
+        shape = np.broadcast_shapes(*shapes) if len(shapes) > 1 else next(iter(shapes), ())
         neutral = self._neutral(name, dtype, shape, operands)
         if neutral is not None:
             return neutral

@@ -9,6 +9,7 @@ Types follow NumPy: Python numbers are weak, arrays are not.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -31,6 +32,7 @@ def name_of(dtype: Any) -> str:
     return found.name
 
 
+@functools.cache
 def numpy_of(name: str) -> np.dtype:
     return mstype.type_of_name(name).np  # type: ignore[attr-defined]
 

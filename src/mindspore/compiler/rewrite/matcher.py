@@ -153,7 +153,7 @@ class Rewriter:
     def _merged(self, node: CNode, known: dict[Any, CNode]) -> CNode:
         if node.op.effect:
             return node
-        key = (node.op.key(), *(_argument_key(a) for a in node.args))
+        key = (node.op.cached_key(), *(_argument_key(a) for a in node.args))
         return known.setdefault(key, node)
 
 

@@ -68,32 +68,40 @@ def _cost(kernel: Kernel) -> int:
 
 
 def module(name: str, f: Function) -> str:
-    """A kernel's module: its body, run serially or by every thread of a parallel region."""
-    body = "\n".join(f.lines)
+    """A kernel's module: its body, run serially or by every thread of a parallel region.
+
+    One function does both, since each function costs LLVM as much as a dozen instructions do: within the region it is called
+    with the lowest bit of its pointer set.
+    """
+    slots, body = "\n".join(f.slots), "\n".join(f.lines)
     declared = "\n".join(sorted(f.declarations.values()))
-    return f"""define internal void @{name}_body(ptr %args, i64 %tid, i64 %threads) {{
-entry:
-{body}
-}}
-define internal void @{name}_region(ptr %args) {{
+    return f"""define i32 @{name}(ptr %given) {{
+{slots}
+  %number = ptrtoint ptr %given to i64
+  %inside = trunc i64 %number to i1
+  br i1 %inside, label %region, label %outside
+outside:
+  %slot = getelementptr i8, ptr %given, i64 {8 * _THREADS}
+  %wanted = load i64, ptr %slot, align 8
+  %many = icmp sgt i64 %wanted, 1
+  br i1 %many, label %parallel, label %entry
+parallel:
+  %marked = getelementptr i8, ptr %given, i64 1
+  %count = trunc i64 %wanted to i32
+  call void @GOMP_parallel(ptr @{name}, ptr %marked, i32 %count, i32 0)
+  ret i32 0
+region:
+  %unmarked = getelementptr i8, ptr %given, i64 -1
   %t = call i32 @omp_get_thread_num()
   %n = call i32 @omp_get_num_threads()
   %t64 = zext i32 %t to i64
   %n64 = zext i32 %n to i64
-  call void @{name}_body(ptr %args, i64 %t64, i64 %n64)
-  ret void
-}}
-define i32 @{name}(ptr %args) {{
-  %slot = getelementptr i8, ptr %args, i64 {8 * _THREADS}
-  %threads = load i64, ptr %slot, align 8
-  %many = icmp sgt i64 %threads, 1
-  br i1 %many, label %parallel, label %serial
-parallel:
-  %count = trunc i64 %threads to i32
-  call void @GOMP_parallel(ptr @{name}_region, ptr %args, i32 %count, i32 0)
-  ret i32 0
-serial:
-  call void @{name}_body(ptr %args, i64 0, i64 1)
+  br label %entry
+entry:
+  %args = phi ptr [ %given, %outside ], [ %unmarked, %region ]
+  %tid = phi i64 [ 0, %outside ], [ %t64, %region ]
+  %threads = phi i64 [ 1, %outside ], [ %n64, %region ]
+{body}
   ret i32 0
 }}
 declare i32 @omp_get_thread_num()
@@ -168,7 +176,6 @@ class _Writer:
                 self._split_passes(top)
             else:
                 self._tiled_reduction(top)
-        f.do("ret void")
         work = self.kernel.size() * _cost(self.kernel)
         return Plan(
             self.name, module(self.name, self.f), self.tiles if not self.split else 1 << 20, work, self._scratch_bytes
@@ -268,25 +275,28 @@ class _Writer:
         return scalar.OPS["min"](f, "int64", width, position, top)
 
     # -- moving about ---------------------------------------------------------------------------------------------
-    def _move(self, point: _Point, axis: int, index: str) -> None:
-        """Add an index along an axis to every pointer."""
+    def _move(self, point: _Point, axis: int, index: str, wanted: frozenset[int] | None = None) -> None:
+        """Add an index along an axis to every pointer (to those of the buffers `wanted` here, when given)."""
         point.indices[axis] = index
+        scaled: dict[int, str] = {}
         for b, buffer in enumerate(self.kernel.buffers):
-            if buffer.strides[axis]:
-                step = buffer.strides[axis] * ITEMSIZE[buffer.dtype]
-                point.pointers[b] = memory.offset(self.f, point.pointers[b], index, step)
+            step = buffer.strides[axis] * ITEMSIZE[buffer.dtype]
+            if step and index != "0" and (wanted is None or b in wanted):
+                if step not in scaled:
+                    scaled[step] = memory.scaled(self.f, index, step)
+                point.pointers[b] = self.f.op(f"getelementptr i8, ptr {point.pointers[b]}, i64 {scaled[step]}")
 
     def _decode(self, point: _Point, axes: list[int], flat: str, counts: dict[int, int]) -> dict[int, str]:
         """Split a flat number into one index per axis, the last axis fastest."""
         f = self.f
-        found: dict[int, str] = {}
+        found = dict.fromkeys(reversed(axes), "0")
+        walked = [axis for axis in axes if counts[axis] != 1]
         rest = flat
-        for position, axis in enumerate(reversed(axes)):
-            if position == len(axes) - 1:
-                found[axis] = rest
-            else:
-                found[axis] = f.op(f"urem i64 {rest}, {counts[axis]}")
-                rest = f.op(f"udiv i64 {rest}, {counts[axis]}")
+        for axis in reversed(walked[1:]):
+            found[axis] = f.op(f"urem i64 {rest}, {counts[axis]}")
+            rest = f.op(f"udiv i64 {rest}, {counts[axis]}")
+        if walked:
+            found[walked[0]] = rest
         return found
 
     def _share(self, total: str) -> tuple[str, str]:
@@ -412,7 +422,7 @@ class _Writer:
             if not column:
                 body(base, flat)
                 return []
-            at = f.op(f"mul i64 {found[self.last]}, {w}")
+            at = memory.scaled(f, found[self.last], w)
 
             def run(mask: Mask) -> None:
                 point = base.copy(mask)
@@ -515,8 +525,8 @@ class _Writer:
 
         def visit(index: str, accumulators: list[str]) -> list[str]:
             here = point.copy()
-            self._move(here, axis, index)
-            at = f.op(f"add i64 {f.op(f'mul i64 {position}, {extent}')}, {index}")
+            self._move(here, axis, index, body.buffers)
+            at = body.position(position, extent, index)
             if len(axes) > 1:
                 inner = self._nest(here, axes[1:], body, at, share)
                 return self._merge(body.kinds, accumulators, inner)
@@ -546,14 +556,13 @@ class _Writer:
         f, w = self.f, self.width
         extent = self.extents[self.last]
         main, rest = extent // w * w, extent % w
-        start = f.op(f"mul i64 {position}, {extent}")
         initial = self._identities(body.kinds)
         results = [value for _, value in initial]
 
         def visit(index: str, accumulators: list[str], mask: Mask | None = None) -> list[str]:
             here = point.copy(mask or Mask(w))
-            self._move(here, self.last, index)
-            return body.visit(here, f.op(f"add i64 {start}, {index}"), accumulators)
+            self._move(here, self.last, index, body.buffers)
+            return body.visit(here, body.position(position, extent, index), accumulators)
 
         if main:
             low, high = "0", str(main)
@@ -671,6 +680,16 @@ class _PassBody:
         self.kinds = kinds
         self.at_hand = at_hand
         self.values = values
+        code, stores = writer.kernel.code, writer.a.passes[stage][1]
+        reads = {
+            i.imm if i.op == "load" else i.imm[0] for i in map(code.__getitem__, values) if i.op in ("load", "load_at")
+        }
+        self.buffers = frozenset(reads | {buffer for buffer, _ in stores})
+
+    def position(self, before: str, extent: int, index: str) -> str:
+        """The number of a point within an axis, where values are kept by it."""
+        f = self.w.f
+        return f.op(f"add i64 {memory.scaled(f, before, extent)}, {index}") if self.spills else "0"
 
     def visit(self, point: _Point, position: str, accumulators: list[str]) -> list[str]:
         writer = self.w

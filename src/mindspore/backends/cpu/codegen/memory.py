@@ -33,12 +33,16 @@ def iota(width: int) -> str:
     return "0" if width == 1 else "<" + ", ".join(f"i64 {i}" for i in range(width)) + ">"
 
 
+def scaled(f: Function, index: str, step: int) -> str:
+    """index * step."""
+    return index if step == 1 or index == "0" else f.op(f"mul nsw i64 {index}, {step}")
+
+
 def offset(f: Function, pointer: str, index: str, step: int) -> str:
     """pointer + index * step bytes."""
     if step == 0 or index == "0":
         return pointer
-    scaled = index if step == 1 else f.op(f"mul nsw i64 {index}, {step}")
-    return f.op(f"getelementptr i8, ptr {pointer}, i64 {scaled}")
+    return f.op(f"getelementptr i8, ptr {pointer}, i64 {scaled(f, index, step)}")
 
 
 def _raw_load(f: Function, dtype: str, pointer: str, mask: Mask) -> str:

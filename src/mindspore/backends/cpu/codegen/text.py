@@ -60,6 +60,7 @@ class Function:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
+        self.slots: list[str] = []
         self.declarations: dict[str, str] = {}
         self.block = "entry"
         self._next = 0
@@ -76,6 +77,12 @@ class Function:
 
     def do(self, text: str) -> None:
         self.lines.append(f"  {text}")
+
+    def slot(self, kind: str) -> str:
+        """Memory for one value, there as long as the function runs."""
+        name = self.fresh()
+        self.slots.append(f"  {name} = alloca {kind}, align 64")
+        return name
 
     def call(self, result: str, name: str, *arguments: tuple[str, str]) -> str:
         """Call a function by name, declaring it; arguments are (type, value)."""
@@ -120,7 +127,7 @@ class Function:
         place = len(self.lines)
         results = body(index, values)
         latch = self.block
-        following = self.op(f"add nsw i64 {index}, {step}")
+        following = self.op(f'call i64 asm "", "=r,0"(i64 {self.op(f"add nsw i64 {index}, {step}")})')
         again = self.op(f"icmp slt i64 {following}, {high}")
         self.do(f"br i1 {again}, label {start}, label {done}")
         phis = [f"  {index} = phi i64 [ {low}, %{before} ], [ {following}, %{latch} ]"]
