@@ -30,11 +30,12 @@ def in_turns(queues):
     return found
 
 
+@pytest.mark.parametrize("shuffle", [False, ds.Shuffle.INFILE])
 @pytest.mark.parametrize("readers", [1, 2, 3, 5, 8])
-def test_rows_come_from_the_readers_in_turns(files, readers):
+def test_rows_come_from_the_readers_in_turns(files, readers, shuffle):
     rows = [[f"{number}{row}" for row in range(ROWS)] for number in range(FILES)]
     queues = [[row for rows_of in rows[first::readers] for row in rows_of] for first in range(min(readers, FILES))]
-    data = ds.TextFileDataset(files, shuffle=False, num_parallel_workers=readers)
+    data = ds.TextFileDataset(files, shuffle=shuffle, num_parallel_workers=readers)
     assert lines(data) == in_turns(queues)
     assert lines(data.take(7)) == in_turns(queues)[:7]
 

@@ -71,3 +71,19 @@ def test_failures_of_pillow_are_those_of_a_python_function(tmp_path):
         data = ds.ImageFolderDataset(str(tmp_path)).map(decode, "image")
         with pytest.raises(RuntimeError, match=rf"map operation: \[{name}\] failed"):
             labels(data)
+
+
+def test_pictures_of_lsun_without_classes_have_label_zero(tmp_path):
+    for name in ("test/a", "test/b", "tower_train/c", "bedroom_train/d"):
+        picture(tmp_path / f"{name}.png", value=ord(name[-1]))
+    unknown = ds.LSUNDataset(str(tmp_path), usage="test", shuffle=False, decode=True)
+    assert unknown.get_col_names() == ["image", "label"] and unknown.get_dataset_size() == 2
+    rows = list(unknown.create_tuple_iterator(num_epochs=1, output_numpy=True))
+    assert [(int(image[0, 0, 0]), int(label)) for image, label in rows] == [(97, 0), (98, 0)]
+    assert labels(ds.LSUNDataset(str(tmp_path), usage="train", shuffle=False)) == [0, 1]
+
+
+def test_lsun_without_pictures_is_refused(tmp_path):
+    (tmp_path / "test").mkdir()
+    with pytest.raises(RuntimeError, match="LSUNDataset API can't read the data file"):
+        ds.LSUNDataset(str(tmp_path), usage="test").get_dataset_size()

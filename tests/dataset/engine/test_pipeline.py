@@ -189,3 +189,10 @@ def test_sources_without_classes_refuse_a_sampler_by_class():
         ds.NumpySlicesDataset(np.arange(3), "x", sampler=ds.PKSampler(2))
     with pytest.raises(ValueError, match="doesn't support PKSampler"):
         ds.GeneratorDataset([1, 2], ["x"], sampler=ds.PKSampler(2))
+
+
+def test_nothing_is_concatenated_with_an_empty_data_set():
+    full = ds.NumpySlicesDataset([1, 2], ["x"])
+    for number, pair in enumerate([(full.skip(2), full), (full, full.take(1).skip(1))]):
+        with pytest.raises(ValueError, match=f"There are no samples in the dataset number {number}"):
+            pair[0].concat(pair[1])

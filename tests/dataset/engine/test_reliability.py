@@ -394,3 +394,17 @@ def test_many_repetitions_are_not_written_down():
     for _ in range(2):
         seen = [int(x) for (x,) in rows.create_tuple_iterator(num_epochs=1, output_numpy=True)]
         assert len(seen) == 30 and all(sorted(seen[i : i + 3]) == [0, 1, 2] for i in range(0, 30, 3))
+
+
+def test_numbers_beyond_their_type_are_refused_with_the_line(tmp_path):
+    (tmp_path / "a.csv").write_text("1,2\n99999999999,3\n")
+    data = ds.CSVDataset(str(tmp_path / "a.csv"), column_defaults=[0, 0], column_names=["x", "y"], shuffle=False)
+    with pytest.raises(RuntimeError, match=r"at line 2, type does not match: 99999999999 is beyond the range of int32"):
+        list(data.create_tuple_iterator(num_epochs=1, output_numpy=True))
+
+
+def test_fields_that_are_missing_are_refused_with_the_data_set(tmp_path):
+    (tmp_path / "train-v1.1.json").write_text('{"data": [{"paragraphs": [{"context": "cats purr", "qas": [{"answers": []}]}]}]}')
+    data = ds.SQuADDataset(str(tmp_path), "train", shuffle=False)
+    with pytest.raises(RuntimeError, match="files of SQuADDataset cannot be read: KeyError: 'question'"):
+        list(data.create_tuple_iterator(num_epochs=1, output_numpy=True))

@@ -122,6 +122,9 @@ def test_slice_errors():
         transforms.Slice(9)(np.arange(3))
     with pytest.raises(RuntimeError, match="greater than slices"):
         transforms.Slice(0, 0)(np.arange(3))
+    for wrong in ([[0, 1]], [slice(3)], [1.5]):
+        with pytest.raises(TypeError, match=r"slice_option\[0\] with value .* is not of type"):
+            transforms.Slice(wrong)
     with pytest.raises(TypeError, match="slice"):
         transforms.Slice("a")
 

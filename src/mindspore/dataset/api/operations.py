@@ -415,8 +415,12 @@ class ConcatDataset(UnionBaseDataset):
 
     def __init__(self, datasets: Sequence[Dataset]):
         super().__init__(datasets)
-        for dataset in datasets:
+        for number, dataset in enumerate(datasets):
             check_type(dataset, Dataset, "dataset")
+            if dataset._node.size() == 0:
+                raise ValueError(
+                    f"There are no samples in the dataset number {number}. Please make sure there are valid samples in the dataset."
+                )
         self.datasets = list(datasets)
         self._use(ir.ConcatNode(*[dataset._node for dataset in datasets]))
 

@@ -104,7 +104,12 @@ class MappableNode(Node):
 
     @cached_property
     def reader(self) -> Reader:
-        return self.open_reader()
+        try:
+            return self.open_reader()
+        except (LookupError, AttributeError, OverflowError) as error:  # something else stands where a number, a field … belongs
+            raise RuntimeError(
+                f"Invalid file, the files of {self.op_type} cannot be read: {type(error).__name__}: {error}."
+            ) from error
 
     def columns(self) -> list[str]:
         return list(self.reader.columns)

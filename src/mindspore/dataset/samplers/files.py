@@ -38,7 +38,8 @@ def shuffle_mode(shuffle: Any) -> Shuffle:
 
 
 class FileSampler(BuiltinSampler):
-    """Shuffle rows, files, or rows within files; then take one shard of equal blocks.
+    """Shuffle rows or files; then take one shard of equal blocks. Within files only MindRecord's rows are shuffled (records.py):
+    here `Shuffle.INFILE` leaves all in order, as in official MindSpore.
 
     The last shards are filled from the start, so that all have as many rows. `by_file` gives whole files to shards
     instead.
@@ -114,9 +115,6 @@ class FileSampler(BuiltinSampler):
         """The rows of this shard in each file."""
         if self.by_file and self.num_shards > 1:
             files = files[self.shard_id :: self.num_shards]
-        if self.mode is Shuffle.INFILE:
-            rng = draw.numpy_rng()
-            files = [rng.permutation(rows) for rows in files]
         return files if self.by_file or self.num_shards == 1 else self._block(files)
 
     def _block(self, files: list[np.ndarray]) -> list[np.ndarray]:

@@ -174,11 +174,11 @@ _LSUN_CLASSES = ["bedroom", "bridge", "church_outdoor", "classroom", "conference
 
 
 def open_lsun(folder: str, usage: str, classes: list[str], decode: bool) -> ImageTable:
-    if usage == "test":
-        rows = [
-            (ImageFile(path), np.array(0, np.uint32)) for path in image_files(os.path.join(folder, "test"), _PICTURES)
-        ]
-        return ImageTable(["image"], [row[:1] for row in rows], decode)
+    if usage == "test":  # nobody says what these show: all have label 0
+        files = image_files(need_dir("LSUNDataset", os.path.join(folder, "test")), DEFAULT_EXTENSIONS)
+        if not files:
+            raise no_data("LSUNDataset", folder)
+        return ImageTable(["image", "label"], [(ImageFile(path), np.array(0, np.uint32)) for path in files], decode)
     chosen = classes or [name for name in _LSUN_CLASSES if os.path.isdir(os.path.join(folder, f"{name}_train"))]
     rows = []
     for part in ["train", "valid"] if usage == "all" else [usage]:

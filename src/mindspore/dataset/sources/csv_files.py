@@ -88,7 +88,10 @@ def _convert(default: Any, cell: str) -> np.ndarray:
         return np.array(cell if cell else default)
     if isinstance(default, float):
         return np.array(float(cell) if cell else default, dtype=np.float32)
-    return np.array(int(cell) if cell else default, dtype=np.int32)
+    number = int(cell) if cell else default
+    if not -(2**31) <= number < 2**31:
+        raise ValueError(f"{cell} is beyond the range of int32")
+    return np.array(number, dtype=np.int32)
 
 
 class CSVDataset(FileDataset, UnionBaseDataset):

@@ -49,7 +49,7 @@ class LinesReader(Reader):
             raise RuntimeError(
                 f"Invalid data, Failed to cast to Unicode string: line {place + 1} of {self._files[which]}: {error}"
             ) from None
-        except (ValueError, KeyError, IndexError) as error:
+        except (ValueError, KeyError, IndexError, TypeError, OverflowError) as error:
             raise RuntimeError(
                 f"Invalid data, line {place + 1} of {self._files[which]} cannot be read: {error}"
             ) from None

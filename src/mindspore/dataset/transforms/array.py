@@ -370,8 +370,8 @@ def _slice_options(values: Any, name: str) -> None:
     for value in values:
         if value is not None:
             check_type(value, (int, list, slice, bool, type(...)), "slice")
-            if isinstance(value, list) and value and isinstance(value[0], int):
-                each(int)(value, "slice")
+            if isinstance(value, list):
+                each(int)(value, "slice" if value and isinstance(value[0], int) else "slice_option")
 
 
 class Slice(Transform):
@@ -408,8 +408,6 @@ class Slice(Transform):
         if not indices:
             raise RuntimeError("Both indices and slices can not be empty.")
         for index in indices:
-            if not isinstance(index, int):
-                raise TypeError(f"Argument slice with value {index} is not of type [{int}], but got {type(index)}.")
             if not -length <= index < length:
                 raise RuntimeError(f"Index {index} is out of bounds.")
         return indices
