@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections import OrderedDict
 
 import numpy as np
@@ -184,8 +186,57 @@ def test_own_initializer_and_skipping():
             init._assignment(arr, np.arange(arr.size))
 
     assert init.initializer(Ramp(), (2, 2)).asnumpy().tolist() == [[0, 1], [2, 3]]
+
+
+def made_later(seed=7):
+    ms.set_seed(seed)
     with nn.utils.no_init_parameters():
-        assert (nn.Dense(3, 3).weight.asnumpy() == 0).all()
+        return nn.Dense(3, 2, weight_init="normal", bias_init="uniform")
+
+
+USES = {
+    "asnumpy": lambda net: None,
+    "call": lambda net: net(ops.ones((1, 3))),
+    "graph": lambda net: ms.jit(net)(ops.ones((1, 3))),
+    "gradient": lambda net: ms.grad(lambda x: net(x).sum(), None, net.trainable_params())(ops.ones((1, 3))),
+    "optimizer": lambda net: nn.Momentum(net.trainable_params(), 0.0, 0.9)(tuple(net.trainable_params())),
+    "init_data": lambda net: [p.init_data() for p in net.get_parameters()],
+    "init_parameters_data": lambda net: net.init_parameters_data(),
+    "copy": copy.deepcopy,
+    "pickle": lambda net: pickle.dumps(net.weight),
+    "backwards": lambda net: (net.bias.asnumpy(), net.weight.asnumpy()),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_values_that_wait_for_their_first_use(use):
+    net, other = made_later(), made_later()
+    assert net.weight.has_init and net.bias.has_init and isinstance(net.weight, ms.Parameter)
+    assert net.weight.shape == (2, 3) and net.weight.dtype == ms.float32 and net.weight.has_init
+    USES[use](net)
+    for one, two in zip(net.get_parameters(), other.get_parameters()):
+        values = one.asnumpy()
+        assert not one.has_init and type(one) is ms.Parameter and len(np.unique(values)) == values.size
+        np.testing.assert_array_equal(values, two.asnumpy())
+    assert np.abs(made_later(8).weight.asnumpy() - net.weight.asnumpy()).min() > 0
+
+
+def test_checkpoints_come_before_initial_values():
+    class Refused(init.Initializer):
+        def _initialize(self, arr):
+            raise AssertionError("drawn for nothing")
+
+    with nn.utils.no_init_parameters():
+        net = nn.Dense(3, 2, weight_init=Refused(), has_bias=False)
+        states = nn.Adam(net.trainable_params())
+    assert states.moment1[0].shape == (2, 3)
+    ms.load_param_into_net(net, {"weight": ms.Parameter(ops.ones((2, 3)), name="weight")})
+    np.testing.assert_array_equal(net(ops.ones((1, 3))).asnumpy(), [[3, 3]])
+    assert not net.weight.has_init and copy.deepcopy(net).weight.asnumpy().sum() == 6
+    with nn.utils.no_init_parameters():
+        net = nn.Dense(3, 2, weight_init=Refused(), has_bias=False)
+    net.weight.set_data(ops.ones((2, 3)))
+    assert pickle.loads(pickle.dumps(net.weight)).asnumpy().sum() == 6
 
 
 @pytest.mark.parametrize(

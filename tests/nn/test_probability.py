@@ -63,6 +63,14 @@ def test_discrete(name):
     np.testing.assert_allclose(ours.sd().asnumpy(), theirs.std(), rtol=1e-5)
 
 
+def test_moments_of_categories_keep_an_axis():
+    p = np.array([[0.5, 0.2, 0.3], [0.1, 0.1, 0.8]], np.float32)
+    ours, k = D.Categorical(p), np.arange(3)
+    mean = (p * k).sum(-1, keepdims=True)
+    np.testing.assert_allclose(ours.mean().asnumpy(), mean, rtol=1e-6)
+    np.testing.assert_allclose(ours.var().asnumpy(), (p * (k - mean) ** 2).sum(-1, keepdims=True), rtol=1e-5)
+
+
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_samples_follow_the_distribution(name):
     ms.set_seed(3)
@@ -242,3 +250,13 @@ def test_a_distribution_of_the_user_notes_its_parameters():
     assert drawn.shape == (500, 2) and drawn.min() >= 1 and (drawn.max(0) <= [2, 3]).all() and drawn[:, 1].max() > 2.5
     with pytest.raises(TypeError, match="low"):
         _Shifted().mean()
+
+
+def test_parameters_of_bijectors_are_numbers_in_any_form():
+    scale = np.array([[1.0], [2.0]])
+    for given in (scale, scale.tolist(), Tensor(scale, ms.float32)):
+        found = B.GumbelCDF(np.array([0.0]), given).forward(Tensor(POINTS)).asnumpy()
+        np.testing.assert_allclose(found, np.exp(-np.exp(-POINTS / scale)), rtol=1e-5)
+    for wrong in ("1", [True], [1.0, [2.0]], None):
+        with pytest.raises(TypeError, match="'scale' must be a number, a list of numbers"):
+            B.GumbelCDF(0.0, wrong)

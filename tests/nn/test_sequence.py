@@ -215,3 +215,32 @@ def test_rotary_positions_keep_lengths():
             Tensor(x), Tensor(layout(np.cos(angles))), Tensor(layout(np.sin(angles))), mode
         )
         np.testing.assert_allclose(np.linalg.norm(out.asnumpy(), axis=-1), np.linalg.norm(x, axis=-1), rtol=1e-5)
+
+
+def _encoder(count):
+    return nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16), count)
+
+
+@pytest.mark.parametrize("count", [-1, 2**31, 2**63 - 1])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda count: nn.LSTM(2, 3, count),
+        lambda count: nn.GRU(2, 3, count),
+        _encoder,
+        lambda count: nn.TransformerDecoder(nn.TransformerDecoderLayer(8, 2, 16), count),
+        lambda count: nn.Transformer(8, 2, count, 1, 16),
+        lambda count: nn.Transformer(8, 2, 1, count, 16),
+        lambda count: nn.transformer.TransformerEncoder(2, count, 8, 16, 5, 2),
+        lambda count: nn.transformer.TransformerDecoder(count, 2, 8, 16, 5, 5, 2),
+    ],
+)
+def test_a_stack_of_absurdly_many_layers_is_refused_at_once(make, count):
+    with pytest.raises(ValueError, match=f"'num_layers' must be between [01] and 65536, but got {count}"):
+        make(count)
+
+
+@pytest.mark.parametrize("count", [2.0, "2", True, None])
+def test_the_number_of_layers_is_whole(count):
+    with pytest.raises(TypeError, match="'num_layers' must be int"):
+        _encoder(count)

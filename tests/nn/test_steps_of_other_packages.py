@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mindspore as ms
-from mindspore import Tensor, nn, ops
+from mindspore import Tensor, mint, nn, ops
 
 _update = ops.MultitypeFuncGraph("signed_momentum")
 
@@ -83,3 +83,32 @@ def test_a_wrapper_takes_over_the_settings_of_its_network():
     wrapper = nn.WithLossCell(net, nn.MSELoss())
     wrapper._get_attr_from_cell(net)
     assert wrapper._amp_level == "O2"
+
+
+def test_convolutions_built_from_what_layers_are_made_of():
+    """MindONE's Conv1d is a mint Conv2d of another weight that calls the convolution itself; spectral norms call nn.Conv1d's parts."""
+
+    class Conv1d(mint.nn.Conv2d):
+        def construct(self, x):
+            x = mint.nn.functional.pad(mint.unsqueeze(x, -2), self._reversed_padding, mode="circular")
+            return mint.squeeze(self.conv2d(x, self.weight, self.bias, self.stride, (0, 0), self.dilation, self.groups), -2)
+
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(1, 2, 7)).astype(np.float32)
+    layer = Conv1d(2, 3, (1, 3), padding=(0, 1))
+    kernel, bias = layer.weight.asnumpy()[:, :, 0], layer.bias.asnumpy()
+    wrapped = np.pad(x[0], ((0, 0), (1, 1)), mode="wrap")
+    expected = np.stack([sum(np.correlate(wrapped[i], k[i], "valid") for i in range(2)) + b for k, b in zip(kernel, bias)])
+    np.testing.assert_allclose(layer(Tensor(x)).asnumpy()[0], expected, rtol=1e-5, atol=1e-5)
+
+    plain = nn.Conv1d(2, 3, 3)
+    by_hand = plain.squeeze(plain.conv2d(plain.expand_dims(Tensor(x), 2), plain.weight))
+    np.testing.assert_allclose(by_hand.asnumpy(), plain(Tensor(x)).asnumpy(), rtol=1e-6)
+
+
+def test_a_transposed_convolution_of_a_wanted_size():
+    layer = mint.nn.ConvTranspose2d(1, 1, 3, stride=2, bias=False)
+    x = Tensor(np.ones((1, 1, 4, 4), np.float32))
+    assert layer(x).shape == (1, 1, 9, 9) and layer(x, output_size=(10, 9)).shape == (1, 1, 10, 9)
+    with pytest.raises(ValueError, match="from 9 to 10"):
+        layer(x, output_size=(11, 9))

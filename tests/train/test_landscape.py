@@ -100,6 +100,15 @@ def test_settings_can_change_and_checkpoints_go(trained):
         landscape.gen_landscapes_with_multi_process(for_landscape)
 
 
+def test_weights_that_are_not_finite_are_refused(trained):
+    folder, _ = trained
+    path = json.loads((folder / "ckpt_dir" / "train_metadata.json").read_text())["model_params_file_map"]["4"]
+    parts = [{"name": name, "data": ms.Tensor(np.full(p.shape, np.inf, np.float32))} for name, p in ms.load_checkpoint(path).items()]
+    ms.save_checkpoint(parts, path)
+    with pytest.raises(ValueError, match="must be finite"):
+        ms.SummaryLandscape(str(folder)).gen_landscapes_with_multi_process(for_landscape)
+
+
 @pytest.mark.parametrize(
     "wrong", [{"landscape_size": 2}, {"unit": "day"}, {"intervals": [[1, 2]]}, {"create_landscape": {"x": 1}}, {"a": 1}]
 )

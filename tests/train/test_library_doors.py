@@ -49,12 +49,12 @@ def test_strategy_of_a_cell(mode):
 
         def construct(self, x):
             y = self.dense(x)
-            return y, ops.exp(y)
+            return y, ops.exp(y), x + x, x * 2.0
 
     net, x = Net(), Tensor([[1.0, 2.0]])
-    assert [y.dtype for y in net(x)] == [ms.float32, ms.float32]
+    assert [y.dtype for y in net(x)] == [ms.float32] * 4
     net.amp_strategy = create_amp_strategy(AmpLevel.AmpO3, ms.float16, [], [("Exp", [])])
-    assert [y.dtype for y in net(x)] == [ms.float16, ms.float32]
+    assert [y.dtype for y in net(x)] == [ms.float16, ms.float32, ms.float16, ms.float16]  # Python's operators, too
     net.amp_strategy = create_amp_strategy(AmpLevel.AmpO0, ms.float16, [], [])
     assert net(x)[0].dtype == ms.float32
     push_amp_strategy(AmpLevel.AmpO1, ms.float16, ["Exp"], [])

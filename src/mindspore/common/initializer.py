@@ -1,7 +1,8 @@
 """Initializers: how the first values of parameters are drawn.
 
 `initializer(init, shape, dtype)` gives a filled Tensor; `init` is an Initializer, the name of one, a number, or a
-Tensor. Random initializers draw from a NumPy generator keyed by the global seed, so `set_seed` makes them repeatable.
+Tensor. Random initializers take the seed of each array from NumPy's global generator and draw the numbers that official
+MindSpore draws for it (initial_numbers.py), so `set_seed` and `numpy.random.seed` make them repeatable.
 """
 
 from __future__ import annotations
@@ -16,8 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mindspore._base import dtype as mstype
-from mindspore.common.random import host_generator
+from mindspore.common import initial_numbers
+from mindspore.common.random import initial_source
 from mindspore.common.tensor import Tensor
+from mindspore.common.unfilled import Later, UnfilledTensor, postpone
+from mindspore.prims import values
+from mindspore.prims.valueless import Valueless
+from mindspore.runtime import devices
 
 if TYPE_CHECKING:
     from mindspore._base.dtype import DType
@@ -25,7 +31,7 @@ if TYPE_CHECKING:
 __ms_treatment__ = "refused"  # by the compiler: see compiler/parse/source.py
 
 _INITIALIZER_ALIAS: dict[str, type[Initializer]] = {}
-_SKIP: ContextVar[bool] = ContextVar("skip_initialisation", default=False)
+_LATER: ContextVar[bool] = ContextVar("later_initialisation", default=False)
 
 
 class Initializer:
@@ -66,9 +72,18 @@ class Initializer:
                           for name, value in self._kwargs.items())  # fmt: skip
         return f"{type(self).__name__}({shown})"
 
-    def generator(self) -> np.random.Generator:
-        """The source of random numbers: this initializer's own seed if it was set, else the global one."""
-        return np.random.default_rng(self._seed) if self._seed is not None else host_generator()
+    def source(self) -> Any:
+        """What draws numbers one by one: of this initializer's own seed if it was set, else what all share."""
+        return np.random.RandomState(self._seed % (1 << 32)) if self._seed is not None else initial_source()
+
+    def draw(self, numbers: Callable[..., np.ndarray], *args: Any) -> np.ndarray:
+        """An array of random numbers, of this initializer's own seed if it was set, else of a new one."""
+        return numbers(self._seed % (1 << 64) if self._seed is not None else new_seed(), *args)
+
+
+def new_seed() -> int:
+    """The seed of the next array."""
+    return int(initial_source().randint(1, 1 << 63, dtype=np.int64))
 
 
 def _register(*aliases: str) -> Callable[[type], type]:
@@ -237,50 +252,6 @@ class Dirac(Initializer):
 
 
 # -- random -----------------------------------------------------------------------------------------------------------
-def _draw_normal(rng: np.random.Generator, mean: float, sigma: float, shape: tuple[int, ...]) -> np.ndarray:
-    return _moved(rng.standard_normal(shape, np.float32), sigma, mean)
-
-
-def _draw_uniform(rng: np.random.Generator, low: float, high: float, shape: tuple[int, ...]) -> np.ndarray:
-    return _moved(rng.random(shape, np.float32), high - low, low)
-
-
-def _moved(numbers: np.ndarray, scale: float, offset: float) -> np.ndarray:
-    """numbers * scale + offset, in place."""
-    numbers *= np.float32(scale)
-    numbers += np.float32(offset)
-    return numbers
-
-
-def _draw_truncated(
-    rng: np.random.Generator, mean: float, sigma: float, a: float, b: float, shape: tuple[int, ...]
-) -> np.ndarray:
-    """A normal distribution cut to [mean + a sigma, mean + b sigma]: what falls outside is drawn again."""
-    if a >= b:
-        raise ValueError(f"A truncated normal needs a < b, but got a={a} and b={b}.")
-    if a > 4 or b < -4:
-        return _draw_tail(rng, mean, sigma, a, b, shape)
-    out = rng.standard_normal(shape, np.float32)
-    outside = (out < a) | (out > b)
-    while outside.any():
-        out[outside] = rng.standard_normal(int(outside.sum()), np.float32)
-        outside = (out < a) | (out > b)
-    return _moved(out, sigma, mean)
-
-
-def _draw_tail(
-    rng: np.random.Generator, mean: float, sigma: float, a: float, b: float, shape: tuple[int, ...]
-) -> np.ndarray:
-    """Far out in a tail redrawing would not end: propose from an exponential instead (Robert 1995)."""
-    sign, low, high = (1.0, a, b) if a > 0 else (-1.0, -b, -a)
-    count, kept = math.prod(shape), np.empty(0)
-    while kept.size < count:
-        step = rng.exponential(1 / low, max(count, 16))
-        accepted = (rng.random(step.size) < np.exp(-step * step / 2)) & (low + step <= high)
-        kept = np.concatenate([kept, low + step[accepted]])
-    return (sign * kept[:count].reshape(shape) * sigma + mean).astype(np.float32)
-
-
 @_register()
 class Normal(Initializer):
     """A normal distribution.
@@ -297,7 +268,7 @@ class Normal(Initializer):
         self.sigma, self.mean = sigma, mean
 
     def _initialize(self, arr: np.ndarray) -> None:
-        arr[...] = _draw_normal(self.generator(), self.mean, self.sigma, arr.shape)
+        arr[...] = self.draw(initial_numbers.normal, self.mean, self.sigma, arr.shape)
 
 
 @_register()
@@ -316,12 +287,12 @@ class Uniform(Initializer):
         self.scale = scale
 
     def _initialize(self, arr: np.ndarray) -> None:
-        arr[...] = _draw_uniform(self.generator(), -self.scale, self.scale, arr.shape)
+        arr[...] = self.draw(initial_numbers.uniform, -self.scale, self.scale, arr.shape)
 
 
 @_register()
 class TruncatedNormal(Initializer):
-    """A normal distribution cut off at `a` and `b` deviations.
+    """A normal distribution cut off at the values `a` and `b`.
 
     Examples:
         >>> import mindspore as ms
@@ -335,7 +306,7 @@ class TruncatedNormal(Initializer):
         self.sigma, self.mean, self.a, self.b = sigma, mean, a, b
 
     def _initialize(self, arr: np.ndarray) -> None:
-        arr[...] = _draw_truncated(self.generator(), self.mean, self.sigma, self.a, self.b, arr.shape)
+        arr[...] = self.draw(initial_numbers.truncated, self.mean, self.sigma, self.a, self.b, arr.shape)
 
 
 @_register("xavier_normal")
@@ -354,7 +325,7 @@ class XavierNormal(Initializer):
 
     def _initialize(self, arr: np.ndarray) -> None:
         sigma = self.gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(arr.shape)))
-        arr[...] = _draw_normal(self.generator(), 0, sigma, arr.shape)
+        arr[...] = self.draw(initial_numbers.normal, 0, sigma, arr.shape)
 
 
 @_register("xavier_uniform")
@@ -374,7 +345,7 @@ class XavierUniform(Initializer):
 
     def _initialize(self, arr: np.ndarray) -> None:
         bound = self.gain * math.sqrt(6.0 / sum(_calculate_fan_in_and_fan_out(arr.shape)))
-        arr[...] = _draw_uniform(self.generator(), -bound, bound, arr.shape)
+        arr[...] = self.draw(initial_numbers.uniform, -bound, bound, arr.shape)
 
 
 class _He(Initializer):
@@ -399,7 +370,7 @@ class HeNormal(_He):
     """
 
     def _initialize(self, arr: np.ndarray) -> None:
-        arr[...] = _draw_normal(self.generator(), 0, self._sigma(arr.shape), arr.shape)
+        arr[...] = self.draw(initial_numbers.normal, 0, self._sigma(arr.shape), arr.shape)
 
 
 @_register("he_uniform")
@@ -415,7 +386,7 @@ class HeUniform(_He):
 
     def _initialize(self, arr: np.ndarray) -> None:
         bound = math.sqrt(3.0) * self._sigma(arr.shape)
-        arr[...] = _draw_uniform(self.generator(), -bound, bound, arr.shape)
+        arr[...] = self.draw(initial_numbers.uniform, -bound, bound, arr.shape)
 
 
 @_register()
@@ -444,15 +415,15 @@ class VarianceScaling(Initializer):
     def _initialize(self, arr: np.ndarray) -> None:
         fan_in, fan_out = _calculate_fan_in_and_fan_out(arr.shape)
         fan = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self.mode]
-        variance, rng = self.scale / max(1.0, fan), self.generator()
+        variance = self.scale / max(1.0, fan)
         if self.distribution == "uniform":
             bound = math.sqrt(3.0 * variance)
-            arr[...] = _draw_uniform(rng, -bound, bound, arr.shape)
+            arr[...] = self.draw(initial_numbers.uniform, -bound, bound, arr.shape)
         elif self.distribution == "untruncated_normal":
-            arr[...] = _draw_normal(rng, 0, math.sqrt(variance), arr.shape)
+            arr[...] = self.draw(initial_numbers.normal, 0, math.sqrt(variance), arr.shape)
         else:
-            # 0.8796… is the deviation of a standard normal cut at ±2.
-            arr[...] = _draw_truncated(rng, 0, math.sqrt(variance) / 0.87962566103423978, -2, 2, arr.shape)
+            sigma = math.sqrt(variance) / 0.87962566103423978  # the deviation of a standard normal distribution cut at ±2
+            arr[...] = self.draw(initial_numbers.truncated, 0, sigma, -2 * sigma, 2 * sigma, arr.shape)
 
 
 @_register()
@@ -474,8 +445,8 @@ class Orthogonal(Initializer):
         if arr.ndim < 2:
             raise ValueError(f"For 'Orthogonal', the parameter must have 2 dimensions or more, but got {arr.ndim}.")
         rows, cols = arr.shape[0], math.prod(arr.shape[1:])
-        sample = self.generator().standard_normal((max(rows, cols), min(rows, cols)))
-        q, r = np.linalg.qr(sample)
+        sample = self.draw(initial_numbers.normal, 0, 1, (rows, cols))
+        q, r = np.linalg.qr(sample if rows >= cols else sample.T)
         q = q * np.where(np.diag(r) < 0, -1.0, 1.0)  # makes the distribution uniform over orthogonal matrices
         arr[...] = (self.gain * (q if rows >= cols else q.T)).reshape(arr.shape)
 
@@ -497,23 +468,29 @@ class Sparse(Initializer):
     def _initialize(self, arr: np.ndarray) -> None:
         if arr.ndim != 2:
             raise ValueError(f"For 'Sparse' initializer, the parameter must have 2 dimensions, but got {arr.ndim}.")
-        rng = self.generator()
-        data = _draw_normal(rng, 0, self.sigma, arr.shape)
+        data = self.draw(initial_numbers.normal, 0, self.sigma, arr.shape)
         zeros = math.ceil(self.sparsity * arr.shape[0])
         for column in range(arr.shape[1]):
-            data[rng.permutation(arr.shape[0])[:zeros], column] = 0
+            data[self.source().permutation(arr.shape[0])[:zeros], column] = 0
         arr[...] = data
 
 
 # -- the entry point --------------------------------------------------------------------------------------------------
 @contextlib.contextmanager
-def skip_initialisation() -> Iterator[None]:
-    """Leave new parameters uninitialised (zero): their values will come from a checkpoint."""
-    token = _SKIP.set(True)
+def later_initialisation() -> Iterator[None]:
+    """Draw the values of new parameters when they are first used: a checkpoint may give them others before."""
+    token = _LATER.set(True)
     try:
         yield
     finally:
-        _SKIP.reset(token)
+        _LATER.reset(token)
+
+
+def _drawn_later(init: Initializer, shape: tuple[int, ...], dtype: DType) -> Tensor:
+    seed = new_seed()
+    tensor = UnfilledTensor.__new__(UnfilledTensor)
+    postpone(tensor, Later(init, seed, shape, dtype))
+    return tensor
 
 
 def initializer(init: Any, shape: Any = None, dtype: Any = mstype.float32) -> Tensor:
@@ -550,8 +527,12 @@ def initializer(init: Any, shape: Any = None, dtype: Any = mstype.float32) -> Te
         init = found()
     elif isinstance(init, numbers.Number):
         init = Constant(init)
+    if devices.is_meta():
+        return values.from_array(Valueless(dims, dtype.np))
     array = np.zeros(dims, dtype.np)
-    if not _SKIP.get() and type(init) is not Zero:  # memory of new zeros comes into being where it is first touched
+    if type(init) is not Zero:  # memory of new zeros comes into being where it is first touched
+        if _LATER.get():
+            return _drawn_later(init, dims, dtype)
         init(array)
     return Tensor.from_numpy(array)
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.changes import note_change
-from mindspore.common.tensor import Tensor
+from mindspore.common.tensor import Tensor, own_copy
+from mindspore.common.unfilled import Unfilled, UnfilledTensor, postpone
 from mindspore.prims import values, world
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.inplace import value_of
@@ -45,6 +46,7 @@ class ParamInfo:
         self.obj: Any = None
         self.is_pipeline_shared_param = False
         self.follows: tuple[int, tuple[int, ...]] | None = None  # see `follow`
+        self.strategy: Any = None  # how it is cut over devices, where a `parameter_plan` says so
         self.part: Any = None  # of a run of processes: how this one's part lies (runtime.sharded.Share), once a graph is cut
 
     def clone(self) -> ParamInfo:
@@ -90,7 +92,11 @@ class Parameter(Tensor):
                 "The parameter input must be a Tensor, int, float, NumPy array or list, "
                 f"but got {default_input!r} of type {type(default_input).__name__}."
             )
-        super().__init__(default_input)
+        if isinstance(default_input, UnfilledTensor) and default_input.has_init and type(self) is Parameter:
+            self.__class__ = UnfilledParameter
+            postpone(self, default_input.__dict__["_later"])
+        else:
+            super().__init__(default_input)
         if not isinstance(default_input, (TensorBase, np.ndarray)):
             self._data = np.array(self._data)
         self.param_info = ParamInfo(requires_grad=requires_grad)
@@ -196,7 +202,7 @@ class Parameter(Tensor):
         return self
 
     def init_data(self, layout: Any = None, set_sliced: bool = False) -> Parameter:  # type: ignore[override]
-        """Kept for scripts that call it: parameters are filled when they are made."""
+        """Draw the initial values, if that has not happened yet: within `nn.utils.no_init_parameters` it waits for the first use."""
         return self
 
     def clone(self, init: Any = "same") -> Parameter:
@@ -204,7 +210,7 @@ class Parameter(Tensor):
         twin = type(self).__new__(type(self))
         twin._node = None
         if isinstance(init, str) and init == "same":
-            twin._data = np.array(self._data)
+            twin._data = own_copy(self._data)
         else:
             from mindspore.common.initializer import initializer
 
@@ -267,6 +273,16 @@ class Parameter(Tensor):
         return repr(self)
 
     __hash__ = Tensor.__hash__
+
+
+class UnfilledParameter(Unfilled, Parameter):
+    """A Parameter that was made within `no_init_parameters`, until its first use."""
+
+    __slots__ = ()
+    filled = Parameter
+
+
+UnfilledParameter.__name__ = UnfilledParameter.__qualname__ = "Parameter"
 
 
 def require_own_names(what: str, parameters: Iterable[Parameter]) -> None:

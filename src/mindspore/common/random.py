@@ -89,6 +89,7 @@ class Streams:
         self.global_seed: int | None = None
         self.seeded = False  # until somebody seeds the default generator, its first use gives it an unforeseeable seed
         self.host: np.random.Generator | None = None
+        self.initial: np.random.RandomState | None = None  # of a local context
 
 
 _contexts.DEFAULT.use_streams(Streams())
@@ -144,11 +145,23 @@ def _seeded_default() -> Generator:
 
 
 def host_generator() -> np.random.Generator:
-    """NumPy's generator for what is drawn outside graphs (initial parameter values), keyed by the global seed."""
+    """NumPy's generator for what operations draw outside graphs, keyed by the global seed."""
     streams = _streams()
     if streams.host is None:
         streams.host = np.random.default_rng(streams.global_seed)
     return streams.host
+
+
+def initial_source() -> Any:
+    """What gives initial values their seeds: NumPy's global generator, as in official MindSpore; a local context with streams of its
+    own has one of its own."""
+    streams = _streams()
+    if streams is _contexts.DEFAULT.streams:
+        return np.random
+    if streams.initial is None:
+        seed = streams.global_seed
+        streams.initial = np.random.RandomState(None if seed is None else seed % (1 << 32))
+    return streams.initial
 
 
 def _restart_stream(streams: Streams, stream: Generator, seed: int) -> None:
@@ -171,7 +184,7 @@ def set_seed(seed: int) -> None:
         raise ValueError(f"For 'set_seed', 'seed' must not be negative, but got {seed}.")
     _seeded_default().manual_seed(int(seed) % (1 << 64))
     streams = _streams()
-    streams.global_seed, streams.host = int(seed), None
+    streams.global_seed, streams.host, streams.initial = int(seed), None, None
     for key, stream in streams.by_seed.items():
         _restart_stream(streams, stream, key)
     if not _contexts.current().is_local:  # these are shared by all of the process
@@ -251,6 +264,6 @@ def set_rng_state(state: Tensor) -> None:
 
 
 __all__ = [
-    "Generator", "default_generator", "get_rng_state", "get_seed", "host_generator", "initial_seed", "manual_seed", "next_key", "seed",
-    "set_rng_state", "set_seed",
+    "Generator", "default_generator", "get_rng_state", "get_seed", "host_generator", "initial_seed", "initial_source", "manual_seed",
+    "next_key", "seed", "set_rng_state", "set_seed",
 ]  # fmt: skip

@@ -467,7 +467,7 @@ def empty(*size: Any, dtype: Any = None, device: Any = None, pin_memory: bool = 
         >>> mint.empty(2, 3).shape
         (2, 3)
     """
-    return F.zeros(_size(size, "empty"), dtype)
+    return F.empty(_size(size, "empty"), dtype=dtype, device=device)
 
 
 def empty_like(input: Tensor, *, dtype: Any = None, device: Any = None, pin_memory: bool = False) -> Tensor:
@@ -477,7 +477,7 @@ def empty_like(input: Tensor, *, dtype: Any = None, device: Any = None, pin_memo
         >>> mint.empty_like(Tensor([[1.0, 2.0]])).shape
         (1, 2)
     """
-    return F.zeros(input.shape, dtype or input.dtype)
+    return F.empty(input.shape, dtype=dtype or input.dtype, device=device or ("meta" if input.is_meta else None))
 
 
 def item(input: Tensor) -> Any:

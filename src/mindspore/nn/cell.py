@@ -11,8 +11,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from mindspore import context
+from mindspore import context, log
 from mindspore._base import dtype as mstype
+from mindspore._base import habits
 from mindspore._base.recursion import deep_recursion
 from mindspore.common import memory_report, recomputation
 from mindspore.common.api import CompiledFunction
@@ -29,6 +30,7 @@ from mindspore.prims import values as prim_values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.elementwise import Cast
 from mindspore.prims.hooks import gradients_of_inputs, in_order
+from mindspore.prims.strategy_form import check_inputs_form, check_parameter_plan
 from mindspore.prims.structure import leaves, rebuilt
 from mindspore.runtime import tape as tapes
 
@@ -66,6 +68,7 @@ class Cell(HookMixin, StateMixin):
 
     _jit_options: dict | None = None  # of `jit`, if that was applied to the cell or its class
     _recompute_options = recomputation.RecomputeOptions()
+    _habits = habits.CELLS
 
     def __init__(self, auto_prefix: bool = True, flags: dict | None = None):
         put = self.__dict__.__setitem__
@@ -111,7 +114,7 @@ class Cell(HookMixin, StateMixin):
                     if store["_amp_dtype"] is not None:
                         return self._cast_parameter(value)
                 return value
-        raise AttributeError(f"The '{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
+        raise AttributeError(f"The {habits.missing(self._habits, type(self), name)}", name=name, obj=self)
 
     def __setattr__(self, name: str, value: Any) -> None:
         note_change()
@@ -279,6 +282,8 @@ class Cell(HookMixin, StateMixin):
         strategy = self.__dict__.get("amp_strategy")
         if strategy is not None:
             construct = strategy.around(construct)
+        if ACTIVE.tapes and ACTIVE.builder is None and (packing := self.__dict__.get("_packing")) is not None:
+            construct = packing(construct)
         self.__dict__["_running"] += 1
         try:
             if ACTIVE.builder is None and ACTIVE.tapes and hasattr(type(self), "bprop"):
@@ -493,14 +498,14 @@ class Cell(HookMixin, StateMixin):
                 )
 
     def init_parameters_data(self, auto_parallel_mode: bool = False) -> dict:
-        """Every parameter and what replaces it: itself, as parameters are filled when they are made.
+        """Every parameter and what replaces it, itself, with its initial values.
 
         Examples:
             >>> from mindspore import nn
             >>> sorted(p.name for p in nn.Dense(2, 3).init_parameters_data().values())
             ['bias', 'weight']
         """
-        return {parameter: parameter for parameter in self.get_parameters()}
+        return {parameter: parameter.init_data() for parameter in self.get_parameters()}
 
     def apply(self, fn: Callable[[Cell], Any]) -> Cell:
         """Call `fn` on every child cell, then on this one.
@@ -813,13 +818,22 @@ class Cell(HookMixin, StateMixin):
         device: str = "Ascend",
         level: int = 0,
     ) -> Cell:
-        """Cut this cell's inputs over devices in parallel runs.
+        """Cut this cell's inputs, results and, by name, weights over devices in parallel runs.
 
         Examples:
             >>> net = nn.ReLU().shard(((1,),))
             >>> print(net(Tensor([-1.0, 2.0])))
             [0. 2.]
         """
+        check_inputs_form(in_strategy, out_strategy)
+        if parameter_plan is not None:
+            weights = self.parameters_dict()
+            check_parameter_plan(parameter_plan, {name: tuple(weight.shape) for name, weight in weights.items()})
+            for name, cuts in parameter_plan.items():
+                if name in weights:
+                    weights[name].param_info.strategy = cuts
+                else:
+                    log.warning(f"'parameter_plan' has '{name}', which is no weight of {type(self).__name__}: it changes nothing.")
         self._flags["in_strategy"], self._flags["out_strategy"] = in_strategy, out_strategy
         return self
 

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from mindspore.common.autograd import saved_tensors_hooks
 from mindspore.common.changes import note_change
 from mindspore.common.compiled import CompiledFunction
 from mindspore.common.parameter import Parameter
@@ -83,6 +84,18 @@ class HookMixin:
             [20.]
         """
         return self._register(self._forward_hooks, hook_fn, with_kwargs, prepend)  # type: ignore[attr-defined]
+
+    def register_saved_tensors_hooks(self, pack_hook: Callable, unpack_hook: Callable) -> None:
+        """Say what is kept in the place of tensors that the gradient of `construct` needs, in PyNative mode
+        (`mindspore.saved_tensors_hooks`): what `pack_hook` makes of each. `unpack_hook` makes a Tensor of that again.
+
+        Examples:
+            >>> net, kept = nn.Sigmoid(), []
+            >>> net.register_saved_tensors_hooks(lambda t: kept.append(t.asnumpy()) or len(kept) - 1, lambda i: Tensor(kept[i]))
+            >>> print(ops.grad(net)(Tensor([0.0])), len(kept))
+            [0.25] 1
+        """
+        self.__dict__["_packing"] = saved_tensors_hooks(pack_hook, unpack_hook)
 
     def register_backward_hook(self, hook_fn: Callable) -> HookHandle:
         """Call `hook_fn(cell, grad_input, grad_output)` in the backward pass; a returned value replaces grad_input.

@@ -6,9 +6,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mindspore._base.dtype import to_dtype
+import numpy as np
+
+from mindspore._base.dtype import DType, to_dtype
 from mindspore.common.changes import note_change
 from mindspore.common.tensor import Tensor
+from mindspore.prims import checks
+from mindspore.prims.valueless import Valueless
+from mindspore.runtime import devices
 
 __ms_treatment__ = "called"  # by the compiler: see compiler/parse/source.py
 
@@ -234,7 +239,7 @@ class StateMixin:
         """Convert parameters and buffers of floating point or complex numbers to another type.
 
         Called as `to(dtype)`, `to(device, dtype)` or `to(tensor)`; graphs place data on devices themselves, so a device is
-        checked and has no further effect.
+        checked and has no further effect. What is on the device "meta" has no values: see `to_empty`.
 
         Examples:
             >>> import mindspore as ms
@@ -242,7 +247,12 @@ class StateMixin:
             >>> nn.Dense(2, 2).to(ms.float16).weight.dtype
             mindspore.float16
         """
-        dtype = _wanted_type(*args, **kwargs)
+        dtype, device = _wanted(*args, **kwargs)
+        if device is not None:
+            if checks.is_meta("Cell.to", device):
+                self.to_empty(device="meta")
+            elif any(parameter.is_meta for parameter in self.get_parameters()):
+                raise RuntimeError("For 'Cell.to', there are no values to move: the network is on the device 'meta'. Use Cell.to_empty().")
         if dtype is not None:
             if dtype.kind not in "fc":
                 raise TypeError(f"For 'Cell.to', 'dtype' must be floating point or complex, but got {dtype}.")
@@ -254,6 +264,30 @@ class StateMixin:
                     if value is not None and value.dtype.kind in "fc":
                         cell._buffers[name] = value.astype(dtype)
             note_change()
+        return self
+
+    def to_empty(self, *, device: str | None = None, recurse: bool = True) -> Any:
+        """Give Parameters and buffers memory of their own, filled with zeros: what a network built on the device "meta"
+        (`DeviceCtx`) lacks until it is initialised or loaded. On "meta", take their values away.
+
+        Examples:
+            >>> with ms.DeviceCtx("meta"):
+            ...     net = nn.Dense(2, 3)
+            >>> net.weight.is_meta, net.to_empty().weight.is_meta
+            (True, False)
+        """
+        valueless = devices.is_meta() if device is None else checks.is_meta("Cell.to_empty", device)
+
+        def renew(tensor: Tensor) -> None:
+            tensor._data = Valueless(tensor.shape, tensor.dtype.np) if valueless else np.zeros(tensor.shape, tensor.dtype.np)
+
+        for parameter in self.get_parameters(recurse):
+            renew(parameter)
+        for _, cell in self.cells_and_names() if recurse else [("", self)]:
+            for value in cell._buffers.values():
+                if value is not None:
+                    renew(value)
+        note_change()
         return self
 
     def run_construct(self, cast_inputs: tuple, kwargs: dict) -> Any:
@@ -309,19 +343,19 @@ class StateMixin:
         return result
 
 
-def _wanted_type(
+def _wanted(
     first: Any = None, second: Any = None, non_blocking: bool = False, *, device: Any = None, dtype: Any = None,
     tensor: Any = None,
-) -> Any:  # fmt: skip
-    """The element type among the arguments of `Cell.to`; devices are looked at by `Tensor.to`."""
+) -> tuple[DType | None, str | None]:  # fmt: skip
+    """The element type and the device among the arguments of `Cell.to`."""
     for given in (first, second, device, dtype, tensor):
         if isinstance(given, Tensor):
-            return given.dtype
+            return given.dtype, given.device
         if isinstance(given, str):
-            Tensor(0.0).to(given)
+            device = given
         elif given is not None and not isinstance(given, bool):
             dtype = to_dtype(given)
-    return dtype
+    return dtype, device
 
 
 def _appended(hooks: list, hook: Callable) -> Any:

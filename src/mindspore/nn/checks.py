@@ -16,6 +16,15 @@ def positive_int(owner: str, name: str, value: Any) -> int:
     return value
 
 
+def height(owner: str, name: str, value: Any, least: int = 0) -> int:
+    """The number of layers in a stack. Too many are refused at once, and not when hours of making them have used up the memory."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"For '{owner}', the '{name}' must be int, but got '{type(value).__name__}'")
+    if not least <= value <= 1 << 16:
+        raise ValueError(f"For '{owner}', the '{name}' must be between {least} and {1 << 16}, but got {value}.")
+    return value
+
+
 def number(owner: str, name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"For '{owner}', the '{name}' must be a number, but got '{type(value).__name__}'")

@@ -26,7 +26,6 @@ class _Current(threading.local):
 
 
 _current = _Current()
-_installed: list[Callable] = []
 
 
 class AmpStrategy:
@@ -48,12 +47,13 @@ class AmpStrategy:
         self.restore = restore
 
     def __enter__(self) -> AmpStrategy:
-        _install()
+        primitive.interpose(_casting, observes=False)
         _current.strategies = (*_current.strategies, self)
         return self
 
     def __exit__(self, *exc: Any) -> None:
         _current.strategies = _current.strategies[:-1]
+        primitive.withdraw(_casting)
 
     def around(self, function: Callable) -> Callable:
         """The function, run under this strategy."""
@@ -95,12 +95,8 @@ def cast_floats(value: Any, dtype: Any) -> Any:
     return value
 
 
-def _install() -> None:
-    """Put the check for a strategy before the dispatch of primitives; done when the first strategy is used."""
-    if _installed:
-        return
-    dispatch = primitive._Dispatch.call
-    _installed.append(dispatch)
+def _casting(dispatch: Callable[[Primitive, tuple], Any]) -> Callable[[Primitive, tuple], Any]:
+    """Casts, where a strategy is active in the thread, before what carries calls out otherwise."""
 
     def call(prim: Primitive, args: tuple) -> Any:
         strategies = _current.strategies
@@ -108,4 +104,4 @@ def _install() -> None:
             return dispatch(prim, args)
         return strategies[-1].call(prim, args, dispatch)
 
-    primitive.set_dispatch(call)
+    return call

@@ -12,6 +12,7 @@ from typing import Any
 
 from mindspore import ops
 from mindspore._base import dtype as mstype
+from mindspore._base import habits
 from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
@@ -37,6 +38,8 @@ class Optimizer(Cell):
     decoupled_decay = False
     #: name of the Parameter that counts the steps; "" if none is needed
     step_name = ""
+
+    _habits = habits.OPTIMIZERS
 
     def __init__(self, params: Any, defaults: dict):
         super().__init__(auto_prefix=False)

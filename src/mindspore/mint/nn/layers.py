@@ -61,6 +61,7 @@ class _Conv(nn.Cell):
         if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
             raise ValueError(f"For '{owner}', 'padding_mode' must be zeros, reflect, replicate or circular.")
         self.padding, self.padding_mode = padding, padding_mode
+        self._reversed_padding = tuple(v for pair in reversed(self._borders()) for v in pair)
         kind = dtype or mstype.float32
         shape = (out_channels, in_channels // groups, *self.kernel_size)
         self.weight = Parameter(initializer(HeUniform(math.sqrt(5)), shape, kind), name="weight")
@@ -72,21 +73,19 @@ class _Conv(nn.Cell):
     def construct(self, input: Tensor) -> Any:
         padding = self.padding
         if self.padding_mode != "zeros":
-            input, padding = self._bordered(input), 0
-        function = (mf.conv1d, mf.conv2d, mf.conv3d)[self.rank - 1]
+            input, padding = F.pad(input, self._reversed_padding, self.padding_mode), 0
+        function = getattr(self, f"conv{self.rank}d")
         return function(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
 
-    def _bordered(self, input: Tensor) -> Any:
-        """The input with its border repeated, mirrored or wrapped around."""
+    def _borders(self) -> list[tuple[int, int]]:
+        """How much is added before and behind each dimension."""
         if self.padding == "valid":
-            return input
-        pairs = []
-        for i in range(self.rank):
-            total = self.dilation[i] * (self.kernel_size[i] - 1)
-            same = (total // 2, total - total // 2)
-            each = self.padding if isinstance(self.padding, int) else self.padding[i]
-            pairs.append(same if self.padding == "same" else (each, each))
-        return F.pad(input, tuple(v for pair in reversed(pairs) for v in pair), self.padding_mode)
+            return [(0, 0)] * self.rank
+        if self.padding == "same":
+            totals = [d * (k - 1) for d, k in zip(self.dilation, self.kernel_size)]
+            return [(total // 2, total - total // 2) for total in totals]
+        each = [self.padding] * self.rank if isinstance(self.padding, int) else self.padding
+        return [(p, p) for p in each]
 
 
 class Conv1d(_Conv):
@@ -98,6 +97,7 @@ class Conv1d(_Conv):
     """
 
     rank = 1
+    conv1d = staticmethod(mf.conv1d)
 
 
 class Conv2d(_Conv):
@@ -109,6 +109,8 @@ class Conv2d(_Conv):
         (1, 8, 5, 5)
     """
 
+    conv2d = staticmethod(mf.conv2d)
+
 
 class Conv3d(_Conv):
     """3-d convolution of (N, C, D, H, W).
@@ -119,6 +121,7 @@ class Conv3d(_Conv):
     """
 
     rank = 3
+    conv3d = staticmethod(mf.conv3d)
 
 
 class ConvTranspose2d(nn.Cell):
@@ -139,7 +142,12 @@ class ConvTranspose2d(nn.Cell):
             raise ValueError(f"For 'ConvTranspose2d', 'padding_mode' must be 'zeros', but got {padding_mode!r}.")
         self.kernel_size = window.per_dimension("ConvTranspose2d", "kernel_size", kernel_size, 2)
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
-        self.stride, self.padding, self.output_padding, self.dilation = stride, padding, output_padding, dilation
+        self.stride, self.padding, self.output_padding, self.dilation = (
+            window.per_dimension("ConvTranspose2d", name, value, 2, least)
+            for name, value, least in (
+                ("stride", stride, 1), ("padding", padding, 0), ("output_padding", output_padding, 0), ("dilation", dilation, 1),
+            )
+        )  # fmt: skip
         kind = dtype or mstype.float32
         shape = (in_channels, out_channels // groups, *self.kernel_size)
         self.weight = Parameter(initializer(HeUniform(math.sqrt(5)), shape, kind), name="weight")
@@ -149,23 +157,24 @@ class ConvTranspose2d(nn.Cell):
             self.bias = Parameter(initializer(Uniform(bound), (out_channels,), kind), name="bias")
 
     def construct(self, input: Tensor, output_size: Any = None) -> Any:
-        extra = self.output_padding if output_size is None else self._extra(input.shape[-2:], output_size)
+        extra = self._output_padding(input, output_size, self.stride, self.padding, self.kernel_size, 2, self.dilation)
         return conv_transpose2d(
             input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation
         )
 
-    def _extra(self, size: tuple, wanted: Any) -> tuple[int, ...]:
-        """The output padding that gives the wanted height and width."""
-        wanted = tuple(wanted)[-2:]
-        per = [
-            window.per_dimension("ConvTranspose2d", n, getattr(self, n), 2) for n in ("stride", "padding", "dilation")
-        ]
+    def _output_padding(
+        self, input: Tensor, output_size: Any, stride: tuple, padding: tuple, kernel_size: tuple, rank: int, dilation: tuple
+    ) -> tuple[int, ...]:
+        """What is added behind the result for it to have the wanted sizes; layers of other packages ask for it."""
+        if output_size is None:
+            return self.output_padding
         extra = []
-        for n, w, k, stride, padding, dilation in zip(size, wanted, self.kernel_size, *per):
-            least = (n - 1) * stride - 2 * padding + dilation * (k - 1) + 1
-            if not least <= w < least + stride:
+        sizes = zip(input.shape[-rank:], tuple(output_size)[-rank:], kernel_size, stride, padding, dilation)
+        for n, w, k, step, border, spread in sizes:
+            least = (n - 1) * step - 2 * border + spread * (k - 1) + 1
+            if not least <= w < least + step:
                 raise ValueError(
-                    f"For 'ConvTranspose2d', an 'output_size' from {least} to {least + stride - 1} is possible where {w} "
+                    f"For 'ConvTranspose2d', an 'output_size' from {least} to {least + step - 1} is possible where {w} "
                     "was asked for."
                 )
             extra.append(w - least)
@@ -209,6 +218,34 @@ class _BatchNorm(nn.Cell):
             axes = tuple(a for a in range(input.ndim) if a != 1)
             self._follow(F.mean(input, axes), F.var(input, axes, 0), input.size // self.num_features)
         return out
+
+    def reset_running_stats(self) -> None:
+        """Forget what was seen of the data.
+
+        Examples:
+            >>> norm = mint.nn.BatchNorm1d(2).set_train()
+            >>> _ = norm(Tensor([[1.0, 10.0], [3.0, 30.0]]))
+            >>> norm.reset_running_stats()
+            >>> print(norm.running_mean.value(), norm.num_batches_tracked.value())
+            [0. 0.] 0
+        """
+        for kept, value in ((self.running_mean, 0), (self.running_var, 1), (self.num_batches_tracked, 0)):
+            if kept is not None:
+                assign(kept, F.full_like(kept, value))
+
+    def reset_parameters(self) -> None:
+        """Begin anew: no statistics, a scale of 1 and a shift of 0.
+
+        Examples:
+            >>> norm = mint.nn.BatchNorm1d(2)
+            >>> norm.reset_parameters()
+            >>> print(norm.weight.value())
+            [1. 1.]
+        """
+        self.reset_running_stats()
+        for kept, value in ((self.weight, 1), (self.bias, 0)):
+            if kept is not None:
+                assign(kept, F.full_like(kept, value))
 
     def _follow(self, mean: Any, variance: Any, count: int) -> None:
         """Move the running statistics towards those of a batch: by `momentum`, or to the mean of all batches; unbiased."""

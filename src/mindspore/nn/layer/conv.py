@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Conv1d", "Conv1dTranspose", "Conv2d", "Conv2dTranspose", "Conv3d", "Conv3dTranspose"]
 
-_FORMATS = {2: ("NCHW", "NHWC"), 3: ("NCDHW",)}
+_FORMATS = {1: ("NCHW", "NHWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW",)}
 
 
 class _Conv(Cell):
@@ -144,7 +144,15 @@ class Conv2d(_Conv):
         return self._with_bias(self.conv2d(x, self.weight))
 
 
-class Conv1d(_Conv):
+class _OneDimensional(_Conv):
+    """A convolution of (N, C, L) that is computed in two dimensions."""
+
+    expand_dims = Part(lambda self: ops.ExpandDims())
+    squeeze = Part(lambda self: ops.Squeeze(2))
+    shape = Part(lambda self: ops.Shape())
+
+
+class Conv1d(_OneDimensional):
     """1-d convolution of (N, C, L); the weight has the shape (out, in / group, 1, kernel_size).
 
     Examples:
@@ -260,7 +268,7 @@ class Conv2dTranspose(_Conv):
         return output
 
 
-class Conv1dTranspose(_Conv):
+class Conv1dTranspose(_OneDimensional):
     """Transposed 1-d convolution of (N, C, L); the weight has the shape (in, out / group, 1, kernel_size).
 
     Examples:

@@ -64,6 +64,19 @@ class RNNCellBase(Cell):
         self.bias_ih = Parameter(initializer(bound, (width,), dtype), name="bias_ih") if has_bias else None
         self.bias_hh = Parameter(initializer(bound, (width,), dtype), name="bias_hh") if has_bias else None
 
+    def reset_parameters(self, dtype: Any = mstype.float32) -> None:
+        """Draw all weights anew.
+
+        Examples:
+            >>> cell = nn.GRUCell(3, 4)
+            >>> cell.reset_parameters()
+            >>> bool((cell.weight_hh.abs() <= 0.5).all())
+            True
+        """
+        bound = Uniform(1 / math.sqrt(self.hidden_size))
+        for weight in self.get_parameters():
+            weight.set_data(initializer(bound, weight.shape, dtype))
+
     def check(self, x: Any, *states: Any) -> None:
         """The shapes of the input and the state must fit the cell."""
         owner = type(self).__name__

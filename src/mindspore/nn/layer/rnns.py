@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from mindspore import ops
 from mindspore._base import dtype as mstype
-from mindspore.common.initializer import Uniform, initializer
+from mindspore.common.initializer import Initializer, initializer
 from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.nn import checks
 from mindspore.nn.cell import Cell
@@ -29,6 +30,17 @@ def run_direction(
     return RecurrentSequence(mode, reverse)(gates, h0, c0, w_hh, b_hh, lengths)[:3]
 
 
+class _Evenly(Initializer):
+    """Evenly from [-bound, bound), drawn by NumPy itself, as official MindSpore does for these layers."""
+
+    def __init__(self, bound: float):
+        super().__init__(bound=bound)
+        self.bound = bound
+
+    def _initialize(self, arr: np.ndarray) -> None:
+        arr[...] = self.source().uniform(-self.bound, self.bound, arr.shape)
+
+
 class _RNNBase(Cell):
     """Layers and directions around the recurrent primitive."""
 
@@ -40,7 +52,7 @@ class _RNNBase(Cell):
         owner = type(self).__name__
         checks.positive_int(owner, "input_size", input_size)
         self.hidden_size = checks.positive_int(owner, "hidden_size", hidden_size)
-        self.num_layers = checks.positive_int(owner, "num_layers", num_layers)
+        self.num_layers = checks.height(owner, "num_layers", num_layers, least=1)
         self.has_bias = checks.boolean(owner, "has_bias", has_bias)
         self.batch_first = checks.boolean(owner, "batch_first", batch_first)
         self.bidirectional = checks.boolean(owner, "bidirectional", bidirectional)
@@ -52,25 +64,22 @@ class _RNNBase(Cell):
         self._make_weights(gates, dtype)
 
     def _make_weights(self, gates: int, dtype: Any) -> None:
-        bound = Uniform(1 / math.sqrt(self.hidden_size))
-        width = gates * self.hidden_size
-
-        def named(prefix: str, columns: Callable) -> ParameterTuple:
-            made = []
-            for layer in range(self.num_layers):
-                for direction in range(self.num_directions):
-                    size = columns(layer)
-                    shape = (width,) if size is None else (width, size)
-                    name = f"{prefix}_l{layer}" + ("_reverse" if direction else "")
-                    made.append(Parameter(initializer(bound, shape, dtype), name=name))
-            return ParameterTuple(made)
-
-        below = self.hidden_size * self.num_directions
-        self.w_ih_list = named("weight_ih", lambda layer: self.input_size if layer == 0 else below)
-        self.w_hh_list = named("weight_hh", lambda layer: self.hidden_size)
+        drawn = _Evenly(1 / math.sqrt(self.hidden_size))
+        width, below = gates * self.hidden_size, self.hidden_size * self.num_directions
+        made: dict[str, list[Parameter]] = {}
+        for layer in range(self.num_layers):
+            for suffix in ("", "_reverse")[: self.num_directions]:
+                shapes = {
+                    "weight_ih": (width, below if layer else self.input_size), "weight_hh": (width, self.hidden_size),
+                    "bias_ih": (width,), "bias_hh": (width,),
+                }  # fmt: skip
+                for kind, shape in shapes.items():
+                    if self.has_bias or kind.startswith("weight"):
+                        name = f"{kind}_l{layer}{suffix}"
+                        made.setdefault(kind, []).append(Parameter(initializer(drawn, shape, dtype), name=name))
+        self.w_ih_list, self.w_hh_list = (ParameterTuple(made[kind]) for kind in ("weight_ih", "weight_hh"))
         if self.has_bias:
-            self.b_ih_list = named("bias_ih", lambda layer: None)
-            self.b_hh_list = named("bias_hh", lambda layer: None)
+            self.b_ih_list, self.b_hh_list = (ParameterTuple(made[kind]) for kind in ("bias_ih", "bias_hh"))
 
     def construct(self, x: Tensor, hx: Any = None, seq_length: Any = None) -> Any:
         return self.run(x, hx, seq_length)

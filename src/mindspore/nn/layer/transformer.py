@@ -12,6 +12,7 @@ from mindspore._base import dtype as mstype
 from mindspore.common.initializer import HeUniform, XavierNormal, XavierUniform, Zero, initializer
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
+from mindspore.nn import checks
 from mindspore.nn.cell import Cell
 from mindspore.nn.containers import CellList
 from mindspore.nn.layer.activation import GELU, ReLU
@@ -216,9 +217,9 @@ class TransformerDecoderLayer(Cell):
         return self.dropout3(self.dense2(self.dropout(self.activation(self.dense1(x)))))
 
 
-def _copies(layer: Cell, count: int) -> CellList:
+def _copies(owner: Cell, layer: Cell, count: int) -> CellList:
     """Independent copies of a layer."""
-    return CellList([copy.deepcopy(layer) for _ in range(count)])
+    return CellList([copy.deepcopy(layer) for _ in range(checks.height(type(owner).__name__, "num_layers", count))])
 
 
 class TransformerEncoder(Cell):
@@ -234,7 +235,7 @@ class TransformerEncoder(Cell):
 
     def __init__(self, encoder_layer: Cell, num_layers: int, norm: Any = None):
         super().__init__()
-        self.layers = _copies(encoder_layer, num_layers)
+        self.layers = _copies(self, encoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
 
@@ -261,7 +262,7 @@ class TransformerDecoder(Cell):
 
     def __init__(self, decoder_layer: Cell, num_layers: int, norm: Any = None):
         super().__init__()
-        self.layers = _copies(decoder_layer, num_layers)
+        self.layers = _copies(self, decoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from mindspore import context, ops
 from mindspore._base import dtype as mstype
+from mindspore._base import habits
 from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
@@ -87,6 +88,7 @@ class Optimizer(Cell):
     """
 
     _support_parallel_optimizer = False
+    _habits = habits.OPTIMIZERS
     #: weight decay is part of the update rule instead of being added to the gradients
     decoupled_decay = False
     #: one rate (a Parameter or a schedule), or one per parameter if groups have their own

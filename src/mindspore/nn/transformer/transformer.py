@@ -15,6 +15,7 @@ from mindspore._base import dtype as mstype
 from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
+from mindspore.nn import checks
 from mindspore.nn.cell import Cell
 from mindspore.nn.containers import CellList
 from mindspore.nn.transformer.attention import MultiHeadAttention
@@ -249,7 +250,7 @@ class TransformerEncoder(_Stack):
                 hidden_dropout_rate, post_layernorm_residual, layernorm_compute_type, softmax_compute_type,
                 param_init_type, hidden_act, use_past, moe_config,
             )
-            for _ in range(num_layers)
+            for _ in range(checks.height(type(self).__name__, "num_layers", num_layers))
         ]  # fmt: skip
         super().__init__(layers, lambda_func, offset, parallel_config, moe_config.expert_num > 1)
 
@@ -276,7 +277,7 @@ class TransformerDecoder(_Stack):
                 attention_dropout_rate, hidden_dropout_rate, post_layernorm_residual, use_past, layernorm_compute_type,
                 softmax_compute_type, param_init_type, hidden_act, moe_config,
             )
-            for _ in range(num_layers)
+            for _ in range(checks.height(type(self).__name__, "num_layers", num_layers))
         ]  # fmt: skip
         super().__init__(layers, lambda_func, offset, parallel_config, moe_config.expert_num > 1)
 

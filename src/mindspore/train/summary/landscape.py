@@ -137,6 +137,8 @@ def _weights(files: dict[str, str], number: int, surface: Surface) -> np.ndarray
 
 def _along_the_path(surface: Surface, path: list[np.ndarray], interval: list[int], size: int) -> LossLandscape:
     origin = path[-1]
+    if not np.isfinite(path).all():
+        raise ValueError("For 'SummaryLandscape', the weights of the checkpoints must be finite, but some are NaN or infinite.")
     moved = np.stack(path) - origin
     directions = np.linalg.svd(moved - moved.mean(0), full_matrices=False)[2][:2]
     x, y = moved @ directions[0], moved @ directions[1]

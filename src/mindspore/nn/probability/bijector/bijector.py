@@ -85,10 +85,16 @@ class Bijector(Cell):
         return self._checked(value, name)
 
     def as_parameter(self, label: str, value: Any) -> Any:
-        """A number or tensor as a tensor."""
-        if isinstance(value, (bool, str)) or not isinstance(value, (int, float, TensorBase)):
-            raise TypeError(f"For '{self.name}', '{label}' must be a number or a Tensor, but got {value!r}.")
-        return value if isinstance(value, TensorBase) else Tensor(value, mstype.float32)
+        """A number, array or list of numbers, or tensor as a tensor."""
+        if isinstance(value, TensorBase):
+            return value
+        try:
+            numbers = np.asarray(value)
+        except ValueError:  # lists of different lengths
+            numbers = np.asarray(None)
+        if numbers.dtype.kind not in "iuf":
+            raise TypeError(f"For '{self.name}', '{label}' must be a number, a list of numbers, an array or a Tensor, but got {value!r}.")
+        return Tensor(numbers.astype(np.float32))
 
     def cast_param_by_value(self, value: Any, para: Any) -> Any:
         """A parameter in the type of a value."""

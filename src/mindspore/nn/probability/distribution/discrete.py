@@ -106,11 +106,11 @@ class Categorical(Distribution):
         return ops.ReduceSum()(reached * p, -1)
 
     def _mean(self, p: Any) -> Any:
-        return ops.ReduceSum()(p * self._classes(p), -1)
+        return ops.ReduceSum(True)(p * self._classes(p), -1)  # official mean, sd and var keep an axis of one class
 
     def _sd(self, p: Any) -> Any:
-        centred = self._classes(p) - ops.expand_dims(self._mean(p), -1)
-        return ops.sqrt(ops.ReduceSum()(p * centred * centred, -1))
+        centred = self._classes(p) - self._mean(p)
+        return ops.sqrt(ops.ReduceSum(True)(p * centred * centred, -1))
 
     def _mode(self, p: Any) -> Any:
         return ops.cast(ops.Argmax(-1)(p), self.dtype)
