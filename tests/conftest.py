@@ -1,7 +1,6 @@
 """Makes the helpers in this folder (gradcheck.py) importable from every test folder, keeps settings from leaking, and luck out."""
 
 import signal
-import threading
 import zlib
 
 import numpy as np
@@ -19,20 +18,22 @@ def settings_as_before():
 
 
 @pytest.fixture(autouse=True)
-def process_as_before():
-    """What a test leaves behind in its process must not decide how others end: Ctrl-C's handler, tapes, watches."""
-    handler = signal.getsignal(signal.SIGINT)
-    yield
-    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is not handler:
-        signal.signal(signal.SIGINT, handler)
+def nothing_is_left_behind():
+    """A test leaves nothing in its process that decides how others end: Ctrl-C's handler, tapes, watchers of operations."""
     from mindspore.prims import primitive
     from mindspore.prims.active import ACTIVE
-    from mindspore.runtime.watch import eager
 
-    ACTIVE.tapes, ACTIVE.gather, ACTIVE.suspended = (), None, ()
-    eager.uninstall()
-    if primitive._Dispatch.observed:
-        primitive.set_dispatch(primitive._Dispatch.call, observed=False)
+    names = [name for name in vars(type(ACTIVE)) if not name.startswith("_")]
+    handler, layers, active = signal.getsignal(signal.SIGINT), primitive._Dispatch.layers, {name: getattr(ACTIVE, name) for name in names}
+    yield
+    left = [name for name in names if getattr(ACTIVE, name) != active[name]]
+    left += ["Ctrl-C"] * (signal.getsignal(signal.SIGINT) is not handler) + ["layers"] * (primitive._Dispatch.layers != layers)
+    if left:  # and others are not to suffer
+        vars(ACTIVE).update(active)
+        primitive._Dispatch.layers = layers
+        primitive._settle()
+        signal.signal(signal.SIGINT, handler)
+    assert not left, f"left behind: {left}"
 
 
 @pytest.fixture(autouse=True)

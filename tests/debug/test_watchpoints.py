@@ -246,6 +246,20 @@ def test_nothing_is_left_when_a_watch_has_ended():
         assert np.isneginf(net(Tensor(BAD)).asnumpy())
 
 
+def test_who_looks_at_operations_may_end_in_any_order():
+    from mindspore.profiler.recorder import Recorder
+
+    recorder = Recorder()
+    with debug.watch(Net()):
+        recorder.start()
+    assert np.array_equal(ops.exp(Tensor([0.0])), [1.0])
+    with debug.watch(Net()) as watch, pytest.raises(debug.WatchpointError):
+        recorder.stop()
+        ops.log(Tensor([0.0]))
+    assert [span.name for span in recorder.spans] == ["Exp"] and len(watch.hits) == 1
+    assert np.isneginf(ops.log(Tensor([0.0])).asnumpy())
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [

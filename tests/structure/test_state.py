@@ -29,7 +29,6 @@ HOOKS = {
     "prims/primitive.py:_Dispatch": "how a primitive call is carried out",
     "prims/values.py:_Classes": "the classes Tensor and Parameter",
     "runtime/deferred.py:_Host": "how graphs are compiled on the host",
-    "train/_amp_strategy.py:_installed": "whether casts stand before the dispatch",
 }
 #: what is computed from its key alone, and so is the same whoever asks
 CACHES = {
@@ -45,6 +44,7 @@ THREADS = {
 }  # fmt: skip
 #: what a process has one of
 PROCESS = {
+    "runtime/watch/eager.py:_Installed": "the operations of all threads are carried out alike; each looks for its own watch",
     "_base/collector.py:_Pauses": "the interpreter has one collector for all threads",
     "_base/queues.py:_OPEN": "queues are known by name to both their ends",
     "_base/recursion.py:_Users": "the interpreter has one limit for all threads",
@@ -54,6 +54,7 @@ PROCESS = {
     "_compat/private_helpers.py:_current": "the network and data of the run, for packages that ask by an official function",
     "backends/cpu/arena.py:_SHARED": "memory is shared by all graphs that do not run at the same time",
     "backends/cpu/cache.py:_Setting": "compiled code on disk is shared, also by processes",
+    "backends/cpu/jit.py:_MACHINES": "LLVM's machines for this CPU, used by one thread at a time",
     "backends/cpu/preparation.py:_FILLED": "one limit on the memory of all graphs",
     "common/changes.py:_Changes": "a count that only grows; cells are used by every thread",
     "communication/_comm_helper.py:GlobalComm": "the run of processes that this one belongs to",

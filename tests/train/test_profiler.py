@@ -47,6 +47,14 @@ def test_operators_graphs_and_files(tmp_path):
     assert json.loads(profiler.op_analyse("Exp"))["Exp"]["count"] == 3
 
 
+def test_the_operators_of_python_are_recorded(tmp_path):
+    profiler = Profiler(output_path=str(tmp_path))
+    x = Tensor([1.0, 2.0])
+    assert np.array_equal((x + x) * 2.0, [4.0, 8.0])
+    profiler.analyse()
+    assert {"Add", "Mul"} <= set(json.loads(profiler.op_analyse(["Add", "Mul"])))
+
+
 def test_the_data_pipeline_is_timed(tmp_path):
     def rows():
         for number in range(12):

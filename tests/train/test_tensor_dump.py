@@ -14,7 +14,6 @@ import pytest
 import mindspore as ms
 from mindspore import Tensor, nn, ops
 from mindspore.formats.events.graph_messages import ModelMessage
-from mindspore.prims import primitive
 from mindspore.runtime.dump import eager
 
 X = np.array([[1.0, -2.0, 3.0]], np.float32)
@@ -32,11 +31,11 @@ class Net(nn.Cell):
 
 @pytest.fixture(autouse=True)
 def as_before():
-    mode, dispatch, backend = ms.get_context("mode"), primitive._Dispatch.call, ms.get_context("backend")
+    mode, backend = ms.get_context("mode"), ms.get_context("backend")
     yield
     ms.set_context(mode=mode)
     ms.set_context(backend=backend)
-    primitive.set_dispatch(dispatch)
+    eager.unwatch()
 
 
 @pytest.fixture

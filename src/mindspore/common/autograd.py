@@ -224,9 +224,10 @@ def _trace_function(cls: type[_Function], args: tuple, kwargs: dict) -> Any:
 class saved_tensors_hooks:
     """Say, as a context or a decorator, what is kept for the gradient in the place of tensors: on disk, in fewer bits …
 
-    In PyNative mode `pack_hook` is called with each argument and result of an operation that is noted for the gradient; what it
-    returns is kept. The backward pass calls `unpack_hook` with that and computes with the Tensor it returns. Of nested contexts the
-    innermost counts. Graphs plan their memory themselves and call neither.
+    In PyNative mode `pack_hook` is called with what the gradient rule of an operation looks at: both factors of a product, the
+    result of an exponential, nothing of a sum. What it returns is kept; of a `bprop` of your own all arguments and results are.
+    The backward pass calls `unpack_hook` with that and computes with the Tensor it returns. Of nested contexts the innermost
+    counts. Graphs plan their memory themselves and call neither.
 
     Examples:
         >>> kept = []
@@ -234,7 +235,7 @@ class saved_tensors_hooks:
         ...     print(ms.grad(lambda x: x * x)(Tensor(3.0)))
         6.0
         >>> len(kept)
-        3
+        2
     """
 
     def __init__(self, pack_hook: Callable, unpack_hook: Callable):

@@ -111,7 +111,7 @@ class CompiledFunction:
             from mindspore.common.graph_gradient import run_recorded
 
             return run_recorded(self, entry, args, kwargs, tensors, past)
-        return entry.run_plain(tensors) if past is None else entry.run_as_of(past, tensors)
+        return entry.run_plain(tensors, args, kwargs) if past is None else entry.run_as_of(past, tensors)
 
     def _run_other(self, answers: list[tuple], args: tuple, kwargs: dict, past: Past | None = None) -> Any:
         """Run the graph that is made for the values met on the way; compile it if there is none yet.

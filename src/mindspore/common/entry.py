@@ -15,6 +15,7 @@ from mindspore.compiler import driver
 from mindspore.compiler.parse.attributes import AttributeInput
 from mindspore.compiler.parse.entry import Place, Traced
 from mindspore.compiler.parse.errors import located
+from mindspore.compiler.parse.given import resolved, store
 from mindspore.ir import AbstractScalar
 from mindspore.prims import values
 from mindspore.prims.control import Call
@@ -28,6 +29,9 @@ from mindspore.runtime.staged import StagedExecutable
 Past = dict[Any, tuple[Any, Any]]
 #: Python calls under way while a graph that calls itself runs: well within the stack of a thread
 RECURSION_LIMIT = 10_000
+
+
+_NONE: dict[str, Any] = {}
 
 
 class Entry:
@@ -60,7 +64,7 @@ class Entry:
         self.used = tick()
         self.gradients: dict[Any, Any] = {}  # the compiled gradients of calls with this graph: see graph_gradient.py
 
-    def run_plain(self, tensors: list[Any]) -> Any:
+    def run_plain(self, tensors: list[Any], args: tuple = (), kwargs: dict = _NONE) -> Any:
         """Run the graph on the tensors found in the arguments."""
         if self.after_operations:
             self._settle(tensors)
@@ -70,11 +74,11 @@ class Entry:
             self._move_to_device(tensors, arrays)
         self._copy_what_others_hold(arrays)
         if self.recursive:
-            return self.finish(self._run_deep(arrays))
+            return self.finish(self._run_deep(arrays), args, kwargs)
         if self.kept:
             own = all(sys.getrefcount(arrays[i]) <= _OWN_REFERENCES for i in self.kept)
-            return self.finish(self.executable(*arrays, own=own))
-        return self.finish(self.executable(*arrays))
+            return self.finish(self.executable(*arrays, own=own), args, kwargs)
+        return self.finish(self.executable(*arrays), args, kwargs)
 
     def _copy_what_others_hold(self, arrays: list[Any]) -> None:
         """Give the graph copies of arrays that it may overwrite where somebody else holds them, or the memory they are views of."""
@@ -92,7 +96,10 @@ class Entry:
     def may_repeat(self) -> bool:
         """Whether calls one after the other can be one call of the executable: nothing happens in Python between them."""
         may_repeat = getattr(self.executable, "may_repeat", None)
-        if may_repeat is None or self.traced.attributes or self.recursive or self.device is not None:
+        traced = self.traced
+        if may_repeat is None or traced.attributes or traced.left or traced.own is not None:
+            return False
+        if self.recursive or self.device is not None:
             return False
         state = self.state
         return len(state) == len(self.traced.written) and set(state) <= set(self.donated) and may_repeat(state)
@@ -155,8 +162,8 @@ class Entry:
             if isinstance(holder, TensorBase) and type(holder._data) is not np.ndarray:
                 holder._data = devices.on_host(holder._data)
 
-    def finish(self, outputs: Any) -> Any:
-        """Raise what the graph reported, or store new parameter values and rebuild the result."""
+    def finish(self, outputs: Any, args: tuple = (), kwargs: dict = _NONE) -> Any:
+        """Raise what the graph reported, or store new values of Parameters, attributes, lists … and rebuild the result."""
         traced = self.traced
         if (error := self._error_in(outputs)) is not None:
             self._keep_given_away(outputs)
@@ -165,7 +172,11 @@ class Entry:
             parameter._data = outputs[index]
         for owner, name, template in traced.attributes:
             setattr(owner, name, rebuild(template, outputs, self))
-        return rebuild(traced.result, outputs, self)
+        if traced.own is None and not traced.left:
+            return rebuild(traced.result, outputs, self)
+        result = resolved(rebuild(traced.result if traced.own is None else traced.own, outputs, self), args, kwargs)
+        store([(given, rebuild(items, outputs, self)) for given, items in traced.left], args, kwargs)
+        return result
 
     def _error_in(self, outputs: Any) -> BaseException | None:
         """The error that the graph has noted, if any.

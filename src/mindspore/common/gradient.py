@@ -23,7 +23,7 @@ from mindspore.prims.active import ACTIVE
 from mindspore.prims.elementwise import ones_like, zeros_like
 from mindspore.prims.inplace import value_of
 from mindspore.prims.structural import Identity
-from mindspore.prims.structure import parts_of, with_parts
+from mindspore.prims.structure import leaves, parts_of, rebuilt, with_parts
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
 from mindspore.runtime import context as settings
 from mindspore.runtime import devices, tensor_hooks
@@ -101,6 +101,7 @@ class Derivative:
         weights = self._weights()
         with mode:
             args, inputs = mode.watch(args, places)
+            given = [_as_it_is(args[place]) for place in places]
             watched = mode.watch_weights(weights)
             by_name = dict(zip(names, args[len(args) - len(names) :])) if names else kwargs
             out = mode.call(self.fn, args[: len(args) - len(names)], by_name)
@@ -109,7 +110,7 @@ class Derivative:
             watched = mode.used(watched, outputs) if self.by_use else watched
             douts = self._sensitivities(primary, outputs, sens)
             grads = mode.backward(outputs, douts, inputs, watched)
-        input_grads = _restore_structure(args, places, grads[: len(inputs)])
+        input_grads = _restore_structure(given, grads[: len(inputs)])
         result = self._format(places, input_grads, [w.tensor for w in watched], grads[len(inputs) :])
         if not self.with_value:
             return (result, aux) if self.has_aux else result
@@ -353,12 +354,16 @@ def _map_tensors(value: Any, function: Callable) -> Any:
     return with_parts(value, [_map_tensors(v, function) if not isinstance(v, (int, float)) else v for v in parts])
 
 
-def _restore_structure(args: tuple, places: list[int], grads: list[Any]) -> list[Any]:
+def _as_it_is(argument: Any) -> Any:
+    """An argument that stays what it is when the function changes its lists and dicts."""
+    return rebuilt(argument, iter(leaves(argument))) if isinstance(argument, (list, dict, tuple)) else argument
+
+
+def _restore_structure(arguments: list[Any], grads: list[Any]) -> list[Any]:
     """Gradients grouped as the arguments they belong to; that of a sparse tensor is sparse in the same places."""
     supply = iter(grads)
     out = []
-    for place in places:
-        argument = args[place]
+    for argument in arguments:
         gradient = next(supply) if isinstance(argument, _DATA) else _map_tensors(argument, lambda _: next(supply))
         out.append(argument.with_values(gradient.values) if hasattr(argument, "with_values") else gradient)
     return out

@@ -14,7 +14,7 @@ from mindspore._base import keys
 from mindspore.common.entry import Past
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
-from mindspore.prims.structure import parts_of, with_parts
+from mindspore.prims.structure import leaves, parts_of, rebuilt, with_parts
 from mindspore.prims.values import TensorBase
 from mindspore.runtime import tape as tapes
 
@@ -30,15 +30,16 @@ def run_recorded(
     before = {**entry.weights_of_now(), **(past or {})}
     inputs = [t for t in tensors if isinstance(t, TensorBase)]
     call = tapes.Call((*inputs, *weights))
+    given = rebuilt((args, kwargs), iter(leaves((args, kwargs)))) if entry.traced.left else (args, kwargs)  # before it is changed
     with tapes.paused():
-        out = entry.run_plain(tensors) if past is None else entry.run_as_of(past, tensors)
+        out = entry.run_plain(tensors, args, kwargs) if past is None else entry.run_as_of(past, tensors)
     numbers = tuple(t.plain() for t in tensors if not isinstance(t, TensorBase))  # constants of the gradient's graph
 
     def gradient(*parts: Any) -> Any:
         *values_in, sens = parts
         supply = iter(values_in)
         back = Derivative(_flattened(compiled.function), (0,), tuple(weights) or None, sens=True)
-        return back(_replace((args, kwargs), supply), sens)
+        return back(_replace(given, supply), sens)
 
     gradient.__module__ = "mindspore.common.graph_gradient"
     key = keys.exact((past is None, numbers))
@@ -53,7 +54,7 @@ def run_recorded(
         plain = (tapes.snapshot(tapes.value_of(t), t._data) for t in recorded[: len(inputs)])  # the tape runs hooks
         grads = compiled_gradient.call_as_of(before, (*plain, douts))
         input_grads, weight_grads = grads if weights else (grads, ())
-        return _sort_out(_tensors((args, kwargs)), _tensors(input_grads), weights, _tensors(weight_grads))
+        return _sort_out(_tensors(given), _tensors(input_grads), weights, _tensors(weight_grads))
 
     call.finish(bprop, compiled.name, tuple(_tensors(out)))
     return out

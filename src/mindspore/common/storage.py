@@ -20,11 +20,42 @@ class UntypedStorage:
     def __init__(self, array: Any = None):
         self._array: Any = np.zeros((0,), np.uint8) if array is None else np.ascontiguousarray(array)
 
+    @property
+    def _bytes(self) -> np.ndarray:
+        return self._array.reshape(-1).view(np.uint8)
+
     def nbytes(self) -> int:
         return self._array.nbytes
 
     def size(self) -> int:
         return self._array.nbytes
+
+    def element_size(self) -> int:
+        """1: elements are bytes here."""
+        return 1
+
+    @property
+    def device(self) -> str:
+        return "CPU"
+
+    def is_shared(self) -> bool:
+        """False: it is memory of one process."""
+        return False
+
+    def copy_(self, src: UntypedStorage, non_blocking: bool = False) -> UntypedStorage:
+        """Overwrite the bytes with those of another storage of the same size; the tensor's elements with them.
+
+        Examples:
+            >>> x = Tensor([1.0, 2.0])
+            >>> _ = x.untyped_storage().copy_(Tensor([3.0, 4.0]).untyped_storage())
+            >>> print(x)
+            [3. 4.]
+        """
+        if not isinstance(src, UntypedStorage) or src.nbytes() != self.nbytes():
+            given = f"one of {src.nbytes()}" if isinstance(src, UntypedStorage) else type(src).__name__
+            raise RuntimeError(f"For 'UntypedStorage.copy_', 'src' must be a storage of {self.nbytes()} bytes, but got {given}.")
+        self._bytes[:] = src._bytes
+        return self
 
     def data_ptr(self) -> int:
         """The address of the first byte."""
@@ -37,8 +68,8 @@ class UntypedStorage:
         return self._array.nbytes
 
     def __getitem__(self, index: Any) -> Any:
-        got = memoryview(self._array).cast("B")[index]
-        return list(got) if isinstance(got, memoryview) else got
+        got = self._bytes[index]
+        return got.tolist()
 
 
 def swap_tensors(t1: Any, t2: Any) -> None:

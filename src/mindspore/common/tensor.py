@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mindspore._base import dtype as mstype
-from mindspore._base import watch
+from mindspore._base import habits, watch
 from mindspore._base.dtype import DType
 from mindspore._base.quiet import QUIET
 from mindspore._base.tensor_hook import set_tensor_factory
@@ -27,6 +27,7 @@ from mindspore.prims.active import ACTIVE
 from mindspore.prims.hooks import GradientHook
 from mindspore.prims.primitive import _Dispatch
 from mindspore.prims.symbolic import python_number, unknown_value
+from mindspore.prims.valueless import Valueless
 from mindspore.prims.values import SizeUnknownError, TensorBase, ValueUnknownError
 from mindspore.prims.views import link
 from mindspore.runtime import devices, tensor_hooks
@@ -60,14 +61,14 @@ def _binary(prim: Primitive, ufunc: Any) -> Any:
     takes_numbers = isinstance(ufunc, np.ufunc)
 
     def method(self: Tensor, other: Any) -> Any:
-        if type(other) is float and takes_numbers and ACTIVE.builder is None and not ACTIVE.tapes and not _Dispatch.observed:
+        if type(other) is float and takes_numbers and ACTIVE.builder is None and not ACTIVE.tapes and not _Dispatch.layered:
             a = self._data
             if type(a) is _ndarray and a.dtype.char in "fd" and (a.ndim or _WEAK):  # a Python number takes the array's type
                 try:
                     return values.from_array(QUIET.run(ufunc, a, other))
                 except RuntimeError:  # a finaliser, within another operation
                     return prim(self, other)
-        if type(other) is Tensor and ACTIVE.builder is None and not ACTIVE.tapes and not _Dispatch.observed:
+        if type(other) is Tensor and ACTIVE.builder is None and not ACTIVE.tapes and not _Dispatch.layered:
             a, b = self._data, other._data
             if type(a) is _ndarray and type(b) is _ndarray and a.dtype is b.dtype and a.dtype.kind == "f":
                 try:
@@ -181,6 +182,8 @@ class Tensor(TensorBase):
             self._data, self._node = made._data, made._node
             return
         self._data = _to_array(input_data, dtype)
+        if devices.is_meta() or (device is not None and checks.is_meta("Tensor", device)):
+            self._data = Valueless(self._data.shape, self._data.dtype)
 
     # -- properties -----------------------------------------------------------------------------------------------
     @property
@@ -295,7 +298,17 @@ class Tensor(TensorBase):
             >>> Tensor([1.0]).device
             'CPU'
         """
-        return "CPU"
+        return "meta" if self.is_meta else "CPU"
+
+    @property
+    def is_meta(self) -> bool:
+        """Whether the tensor has a shape and a type, but no values (`DeviceCtx`).
+
+        Examples:
+            >>> Tensor([1.0]).is_meta
+            False
+        """
+        return self._node is None and type(self._data) is Valueless
 
     # -- conversion -----------------------------------------------------------------------------------------------
     def asnumpy(self) -> np.ndarray:
@@ -387,8 +400,8 @@ class Tensor(TensorBase):
         if ACTIVE.builder is not None and ACTIVE.builder.is_variable(self):
             return ACTIVE.builder.read(self)
         if ACTIVE.tapes:
-            return _MUL(self, 1) if self.dtype.kind in "fc" else values.from_array(np.array(devices.on_host(self._data)))
-        return values.from_array(np.array(devices.on_host(self._data)))
+            return _MUL(self, 1) if self.dtype.kind in "fc" else values.from_array(own_copy(self._data))
+        return values.from_array(own_copy(self._data))
 
     def init_data(self, slice_index: Any = None, shape: Any = None, opt_shard_group: Any = None) -> Tensor:
         """Fill the tensor from its initializer, if it has one.
@@ -400,7 +413,11 @@ class Tensor(TensorBase):
         """
         init = self.__dict__.pop("init", None)
         if init is not None:
-            array = np.empty(tuple(self.__dict__.pop("_init_shape")), self._data.dtype)
+            shape = tuple(self.__dict__.pop("_init_shape"))
+            if devices.is_meta():
+                self._data = Valueless(shape, self._data.dtype)
+                return self
+            array = np.empty(shape, self._data.dtype)
             init(array)
             self._data = array
         return self
@@ -509,11 +526,15 @@ class Tensor(TensorBase):
     def __repr__(self) -> str:
         if self._node is not None:
             return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value=<known when the graph runs>)"
+        if self.is_meta:
+            return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value=<meta>)"
         return tensor_text(devices.on_host(self._data), self.dtype)
 
     def __str__(self) -> str:
         if self._node is not None:
             raise unknown_value("str()", self)
+        if self.is_meta:
+            return repr(self)
         array = devices.on_host(self._data)
         if self.dtype is mstype.bfloat16:
             return np.array2string(array.astype(np.float32), formatter={"float_kind": "{:f}".format})
@@ -581,12 +602,12 @@ class Tensor(TensorBase):
             return self
         twin = type(self).__new__(type(self))
         memo[id(self)] = twin
-        twin._data, twin._node = np.array(devices.on_host(self._data)), None
+        twin._data, twin._node = own_copy(self._data), None
         twin.__dict__.update({k: _copy.deepcopy(v, memo) for k, v in self.__dict__.items()})
         return twin
 
     def __reduce__(self) -> Any:
-        return (_rebuild, (type(self), devices.on_host(self._data), dict(self.__dict__)))
+        return (_rebuild, (type(self), self._data if self.is_meta else devices.on_host(self._data), dict(self.__dict__)))
 
     # -- operators ------------------------------------------------------------------------------------------------
     __add__ = _binary(_ADD, np.add)
@@ -697,12 +718,17 @@ def _stack_symbolic(data: Any, dtype: Any) -> Tensor:
     return made
 
 
+def own_copy(array: Any) -> Any:
+    """The values of a tensor in memory of their own."""
+    return array if type(array) is Valueless else np.array(devices.on_host(array))
+
+
 def _to_array(data: Any, dtype: Any) -> np.ndarray:
     """NumPy data with MindSpore's default types: Python floats are float32, Python ints int64."""
     if isinstance(data, TensorBase):
         array = data._data
         if dtype is not None:
-            array = np.asarray(array).astype(mstype.to_dtype(dtype).np)
+            array = (array if type(array) is Valueless else np.asarray(array)).astype(mstype.to_dtype(dtype).np)
         return array
     if isinstance(data, np.ndarray):
         _check_element_type(data)
@@ -764,6 +790,8 @@ _UFUNC_OPERATORS: dict[Any, Any] = {
 }  # fmt: skip
 _OPERANDS = (TensorBase, values.SymbolicScalarBase, bool, int, float, complex, np.number, np.bool_)
 values.register_tensor_class(Tensor)
+for _name in habits.TENSORS:
+    setattr(Tensor, _name, habits.NotHere(_name))
 
 
 def _from_row(value: Any) -> Tensor:

@@ -6,7 +6,7 @@ import contextlib
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -128,13 +128,12 @@ class EagerRunner:
     def tensors(self, record: StepRecord, pattern: str) -> dict[str, np.ndarray]:
         """Tensors of the step by their full names; Parameters stay as they are."""
         before = [np.array(array) for array in self.step.states()]
-        collector = _Collector(primitive._Dispatch.call, pattern)
-        observed = primitive._Dispatch.observed
-        primitive.set_dispatch(collector, observed=True)
+        collector = _Collector(pattern)
+        primitive.interpose(collector.before, observes=True)
         try:
             self.run(record)
         finally:
-            primitive.set_dispatch(collector.dispatch, observed=observed)
+            primitive.withdraw(collector.before)
             self.step.restore(dict(enumerate(before)))
         return collector.found
 
@@ -142,11 +141,15 @@ class EagerRunner:
 class _Collector:
     """Stands before the dispatch of primitives and keeps what they make."""
 
-    def __init__(self, dispatch: Callable, pattern: str):
-        self.dispatch = dispatch
+    def __init__(self, pattern: str):
+        self.dispatch: Any = None
         self.found: dict[str, np.ndarray] = {}
         self._pattern = re.compile(pattern)
         self._counts: Counter[str] = Counter()
+
+    def before(self, dispatch: Any) -> _Collector:
+        self.dispatch = dispatch
+        return self
 
     def __call__(self, prim: Any, args: tuple) -> Any:
         out = self.dispatch(prim, args)

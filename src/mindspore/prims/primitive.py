@@ -22,8 +22,9 @@ Calling an instance goes through `dispatch`, which either runs it now or adds a 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -43,13 +44,30 @@ if TYPE_CHECKING:
 Batched = tuple[Any, bool]
 
 
+#: carries a call out: of this primitive, with these arguments
+Carrier = Callable[["Primitive", tuple], Any]
+#: makes of what carries calls out otherwise something that does so with more
+Layer = Callable[[Carrier], Carrier]
+
+
 class _Dispatch:
     """How a primitive call is carried out. Without a runtime, which sets it once, calls can only build graphs."""
 
-    call: Callable[[Primitive, tuple], Any] = staticmethod(lambda prim, args: _build(prim, args))
+    call: Carrier = staticmethod(lambda prim, args: _build(prim, args))
+    base: Carrier = call  # below all layers
     #: converts a value to an element type: the primitive `Cast`, by which arguments of primitives are converted
     cast: Callable[[Any, mstype.DType], Any]
-    observed: bool = False  # somebody looks at every call: operators of plain tensors must not go past it
+    layers: ClassVar[dict[Layer, _Interposed]] = {}
+    layered: bool = False  # operators of plain tensors must not go past the layers
+    observed: bool = False  # somebody looks at the result of every call: it must be there when the call returns
+
+
+class _Interposed(NamedTuple):
+    times: int
+    observes: bool
+
+
+_LAYERING = threading.RLock()
 
 
 def _build(prim: Primitive, args: tuple) -> Any:
@@ -58,11 +76,40 @@ def _build(prim: Primitive, args: tuple) -> Any:
     return ACTIVE.builder.apply(prim, prim.prepare(args))
 
 
-def set_dispatch(call: Callable[[Primitive, tuple], Any], observed: bool | None = None) -> None:
-    """Have calls carried out so; `observed`: see `_Dispatch`, None leaves it."""
+def set_dispatch(call: Carrier) -> None:
+    """Have calls carried out so, below all layers."""
+    _Dispatch.base = staticmethod(call)
+    _settle()
+
+
+def interpose(layer: Layer, observes: bool) -> None:
+    """Put a layer before all others, until it has been withdrawn as often. `observes`: it looks at results."""
+    with _LAYERING:
+        times = _Dispatch.layers[layer].times if layer in _Dispatch.layers else 0
+        _Dispatch.layers = {**_Dispatch.layers, layer: _Interposed(times + 1, observes)}
+        _settle()
+
+
+def withdraw(layer: Layer) -> None:
+    """Take back one `interpose`, wherever the layer stands by now."""
+    with _LAYERING:
+        left = _Dispatch.layers[layer].times - 1
+        others = {other: state for other, state in _Dispatch.layers.items() if other != layer or left}
+        _Dispatch.layers = others if not left else {**others, layer: _Dispatch.layers[layer]._replace(times=left)}
+        _settle()
+
+
+def is_interposed(layer: Layer) -> bool:
+    return layer in _Dispatch.layers
+
+
+def _settle() -> None:
+    call = _Dispatch.base
+    for layer in _Dispatch.layers:
+        call = layer(call)
     _Dispatch.call = staticmethod(call)
-    if observed is not None:
-        _Dispatch.observed = observed
+    _Dispatch.layered = bool(_Dispatch.layers)
+    _Dispatch.observed = any(state.observes for state in _Dispatch.layers.values())
 
 
 def set_cast(cast: Callable[[Any, mstype.DType], Any]) -> None:
@@ -94,6 +141,8 @@ class Primitive:
     awaited: ClassVar[bool] = False
     #: (argument index, output index) pairs: outputs that become the new value of a Parameter argument
     writes: ClassVar[tuple[tuple[int, int], ...]] = ()
+    #: arguments that kernels of accelerators find by place: their memory is in the order of their indices
+    in_index_order: ClassVar[tuple[int, ...]] = ()
     #: `fill(arguments, {number: place})` evaluates on NumPy arrays, writing results in place; None if there is no such form
     fill: Any = None
     #: eager mode skips `infer` (the kernel's own checks suffice and it is called for tiny tensors)

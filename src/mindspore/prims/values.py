@@ -234,6 +234,15 @@ def scalar_sample(dtype: DType) -> Any:
     return {"b": True, "i": 1, "u": 1, "f": 1.0, "c": 1j}[dtype.kind]
 
 
+def static_number(value: Any) -> Any:
+    """A setting that is one number, also as a tensor of one element in any shape, as the Python number; others unchanged."""
+    known = static_value(value)
+    if isinstance(value, TensorBase) and not isinstance(known, TensorBase) and value.size == 1:
+        while isinstance(known, list):
+            (known,) = known
+    return known
+
+
 def static_value(value: Any) -> Any:
     """A setting (axis, size …) given as a tensor of known value, as the Python number or list it holds; others unchanged."""
     if isinstance(value, TensorBase) and value._node is None:

@@ -56,7 +56,6 @@ class Recorder:
         self.graphs: dict[str, FuncGraph] = {}  # that ran, by the names of their spans
         self.pipeline = Stopwatch()
         self._clocks = Clocks(self)
-        self._dispatch: Callable | None = None
         self._run: Callable | None = None
 
     def start(self) -> None:
@@ -67,8 +66,8 @@ class Recorder:
 
         _Current.recorder = self
         change(stopwatch=self.pipeline)
-        self._dispatch, self._run = primitive._Dispatch.call, Entry.run_plain
-        primitive.set_dispatch(self._timed_dispatch(self._dispatch))
+        self._run = Entry.run_plain
+        primitive.interpose(self._timed_dispatch, observes=False)
         Entry.run_plain = self._timed_graph(self._run)  # type: ignore[method-assign]
 
     def stop(self) -> None:
@@ -77,8 +76,8 @@ class Recorder:
             return
         from mindspore.common.api import Entry
 
-        assert self._dispatch is not None and self._run is not None
-        primitive.set_dispatch(self._dispatch)
+        assert self._run is not None
+        primitive.withdraw(self._timed_dispatch)
         Entry.run_plain = self._run  # type: ignore[method-assign]
         _Current.recorder = None
         change(stopwatch=None)
@@ -110,12 +109,12 @@ class Recorder:
     def _timed_graph(self, run: Callable) -> Callable:
         clocks = self._clocks
 
-        def timed(entry: Any, tensors: list) -> Any:
+        def timed(entry: Any, *given: Any) -> Any:
             executable = entry.executable
             entry.executable = lambda *arrays, **how: clocks.run(executable, arrays, **how)
             begin = _clock()
             try:
-                return run(entry, tensors)
+                return run(entry, *given)
             finally:
                 self.add(entry.name, "graph", begin, _clock())
                 self.graphs[entry.name] = entry.traced.graph

@@ -21,6 +21,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+from mindspore.prims import world
 from mindspore.runtime import device_kinds
 from mindspore.runtime.programs import Programs
 from mindspore.runtime.settings import SETTINGS, checked, defaults
@@ -71,7 +72,8 @@ class Context:
             self._tell_the_compile_cache()
         self.recorder = self.sections.get("replay", {}).get("current")  #: keeps steps, if they are to be kept (runtime/replay)
         watched = (self.watch and self.watch.key, self.recorder and self.recorder.key)
-        self.key = _interned((*(self.settings[name] for name in _COMPILED_FOR), *cut, self.sharding, self.streams, watched))
+        place = world.place()  # a graph knows the size of its groups
+        self.key = _interned((*(self.settings[name] for name in _COMPILED_FOR), *cut, self.sharding, self.streams, watched, place))
 
     def _tell_the_compile_cache(self) -> None:
         """Where compiled code is kept on disk is the same for all of the process: so is the code."""
@@ -194,6 +196,12 @@ def scope(**changes: Any) -> Iterator[Context]:
         yield current()
     finally:
         _CURRENT.reset(token)
+
+
+def settle_in_world() -> None:
+    """Work out anew what settings mean: this process has joined or left a run."""
+    for context in {DEFAULT, current()}:
+        context.settle()
 
 
 def _compute_without_threads() -> None:

@@ -36,6 +36,8 @@ from mindspore.prims.primitive import Primitive
 from mindspore.prims.requirements import Requirement, Violation
 from mindspore.prims.values import TensorBase, from_array
 from mindspore.runtime import operation_graph
+from mindspore.runtime.passages import Passages, spelled_out
+from mindspore.runtime.trace import DeferredArray, Operation, Trace
 
 #: kinds of operations, and sequences, that are kept; a process that meets more has shapes that never come again
 MOST_KINDS = 1 << 14
@@ -48,9 +50,6 @@ MANY_RETURNING = 16
 
 #: elements up to which an operation that comes alone is left to NumPy
 SMALL = 1 << 14
-
-#: operations that a value may need to be computed by itself, while all else goes on waiting
-FEW = 8
 
 _HOST = object()  # of a kind of operation: it cannot be compiled
 _UNKNOWN = object()
@@ -103,185 +102,6 @@ def _is_small(graph: FuncGraph) -> bool:
     """Whether NumPy is done with an operation before native code for it is made."""
     sizes = [math.prod(n.abstract.shape) for n in graph.nodes() if isinstance(n.abstract, AbstractTensor)]
     return max(sizes, default=0) <= SMALL
-
-
-class DeferredArray:
-    """The result of an operation that may not have run yet. `value` runs it; all else that arrays have is asked of that."""
-
-    __slots__ = ("__weakref__", "_trace", "_value", "dtype", "kind", "number", "shape")
-
-    def __init__(self, kind: tuple[tuple[int, ...], np.dtype], trace: Trace, number: int):
-        self.kind = kind
-        self.shape, self.dtype = kind
-        self.number = number
-        self._trace: Trace | None = trace
-        self._value: Any = None
-
-    @classmethod
-    def of(cls, array: np.ndarray) -> DeferredArray:
-        """One that is there."""
-        made = cls.__new__(cls)
-        made.kind = made.shape, made.dtype = array.shape, array.dtype
-        made.number, made._trace, made._value = 0, None, array
-        return made
-
-    def wait(self) -> None:
-        """Have it computed."""
-        wait = getattr(self.value, "block_until_ready", None)
-        if wait is not None:
-            wait()
-
-    @property
-    def value(self) -> Any:
-        """The array of the device."""
-        if self._trace is not None:
-            self._trace.run()
-        if isinstance(self._value, BaseException):
-            raise self._value
-        return self._value
-
-    @property
-    def is_pending(self) -> bool:
-        return self._trace is not None
-
-    def settle(self, value: Any) -> None:
-        """The array, or the error that came instead of it."""
-        self._value, self._trace = value, None
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.asarray(self.value, dtype)
-
-    def __jax_array__(self) -> Any:
-        return self.value
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.value, name)
-
-
-class Operation:
-    """An operation, or a gradient rule, for one kind of arguments."""
-
-    def __init__(self, emit: Callable[[Builder, list[Any]], list[Node]], graph: operation_graph.OperationGraph):
-        self.emit = emit
-        self.inputs, self.results = graph.inputs, graph.results
-        self.count, self.is_tuple = graph.results_in_all, graph.is_tuple
-        self.outputs = [(a.shape, a.dtype.np) for a in graph.graph.outputs if isinstance(a, AbstractTensor)]
-        self._graph: FuncGraph | None = graph.graph
-        self._alone: Callable[..., tuple] | None = None
-
-    @property
-    def can_be_deferred(self) -> bool:
-        return len(self.outputs) == len(self.results)
-
-    @property
-    def was_compiled(self) -> bool:
-        return self._alone is not None
-
-    def alone(self, backend: Programs) -> Callable[..., tuple]:
-        """The operation as a program of its own."""
-        if self._alone is None:
-            assert self._graph is not None
-            self._alone, self._graph = backend.single(self._graph), None
-        return self._alone
-
-
-class Trace:
-    """Operations noted by one thread and not run yet.
-
-    Values are numbered: results from 0 on, in order; arrays from outside -1, -2 … in order of their first use.
-    """
-
-    def __init__(self, engine: Engine):
-        self._engine = engine
-        self._lock = threading.RLock()
-        self._reset()
-
-    def _reset(self) -> None:
-        self.steps: list[tuple[Operation, tuple[int, ...]]] = []
-        self.inputs: list[Any] = []
-        self.constants: set[int] = set()  # which inputs are numbers that the user gave
-        self._numbers: dict[int, int] = {}  # id of an array in `inputs`, which holds it -> number
-        self.results: list[weakref.ref] = []
-        self._makers: list[int] = []  # of each result: the number of the step that gives it
-        self._firsts: list[int] = []  # of each step: the number of its first result
-
-    def add(self, operation: Operation, arrays: Sequence[Any]) -> list[DeferredArray]:
-        with self._lock:
-            if len(self.steps) >= self._engine.device.longest:
-                self.run()
-            numbers = []
-            for i in operation.inputs:
-                array = arrays[i]
-                is_own = type(array) is DeferredArray and array._trace is self
-                numbers.append(array.number if is_own else self._number(array))
-            self.steps.append((operation, tuple(numbers)))
-            first = len(self.results)
-            made = [DeferredArray(kind, self, number) for number, kind in enumerate(operation.outputs, first)]
-            self.results += map(weakref.ref, made)
-            self._firsts.append(first)
-            self._makers += [len(self.steps) - 1] * len(made)
-            return made
-
-    def look(self, array: DeferredArray) -> Any:
-        """The value of a result: computed by itself where few operations lead to it, so that the others can go on waiting."""
-        with self._lock:
-            needed = self._leading_to(array.number) if array._trace is self else None
-            if needed is None:
-                return array.value
-            known: dict[int, Any] = {-1 - i: a for i, a in enumerate(self.inputs)}
-            for at in needed:
-                operation, numbers = self.steps[at]
-                found = operation.alone(self._engine.backend)(*[known[n] for n in numbers])
-                known.update(enumerate(found, self._firsts[at]))
-            return known[array.number]
-
-    def _leading_to(self, number: int) -> list[int] | None:
-        """The steps that a result needs, in order; None where they are many."""
-        needed: set[int] = set()
-        open_ends = [number]
-        while open_ends:
-            end = open_ends.pop()
-            if end < 0 or self._makers[end] in needed:
-                continue
-            needed.add(self._makers[end])
-            if len(needed) > FEW:
-                return None
-            open_ends += self.steps[self._makers[end]][1]
-        return sorted(needed)
-
-    def _number(self, array: Any) -> int:
-        """The number of an array from outside."""
-        given = array
-        if type(array) is DeferredArray:
-            array = array.value
-        known = self._numbers.get(id(array))
-        if known is None:
-            if type(given) is np.ndarray:
-                self.constants.add(len(self.inputs))
-            self.inputs.append(array)
-            known = self._numbers[id(array)] = -len(self.inputs)
-        return known
-
-    def run(self) -> None:
-        """Run all that was noted; what is still held gets its value."""
-        with self._lock:
-            if not self.steps:
-                return
-            steps, inputs, constants, results = tuple(self.steps), self.inputs, self.constants, self.results
-            self._reset()
-            held = [(n, array) for n, ref in enumerate(results) if (array := ref()) is not None]
-            try:
-                found = self._engine.execute(steps, inputs, constants, tuple(n for n, _ in held)) if held else ()
-            except BaseException as error:
-                for _, array in held:
-                    array.settle(error)
-                raise
-            for (_, array), value in zip(held, found):
-                array.settle(value)
 
 
 class Plan:
@@ -350,6 +170,7 @@ class Engine:
     def __init__(self, device: Any):
         self.device = device
         self.backend: Programs = device.compiler()
+        self.passages = Passages(self)
         self._kinds: dict[tuple, Any] = {}
         self._plans: dict[tuple, Plan] = {}
         self._local = threading.local()
@@ -475,17 +296,21 @@ class Engine:
         return operation
 
     # -- running ------------------------------------------------------------------------------------------------------
-    def execute(self, steps: tuple, inputs: list[Any], constants: set[int], wanted: tuple[int, ...]) -> Sequence[Any]:
+    def execute(
+        self, steps: tuple, inputs: list[Any], kinds: tuple, constants: set[int], wanted: tuple[int, ...]
+    ) -> Sequence[Any]:
         """The wanted results of a sequence of operations."""
-        key = (steps, wanted, tuple([(a.shape, a.dtype) for a in inputs]))
+        key = (steps, wanted, kinds)
         plan = self._plans.get(key)
         if plan is None:
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
-            plan = self._plans[key] = Plan(steps, wanted, inputs, constants)
+            whole = (*spelled_out(steps, wanted), kinds)
+            plan = self._plans.get(whole) or Plan(*whole[:2], inputs, constants)
+            self._plans[key] = self._plans[whole] = plan
         plan.met += 1
         if plan.program is None and not self._is_worth_a_program(plan):
-            return self._one_by_one(steps, inputs, wanted)
+            return self._one_by_one(plan.steps, inputs, plan.wanted)
         return plan.run(self.backend, inputs)
 
     def _is_worth_a_program(self, plan: Plan) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mindspore.prims.primitive import Primitive
+from mindspore.prims.valueless import Valueless, infer
 from mindspore.runtime.late_reports import LateReports
 
 
@@ -30,12 +31,29 @@ class NumpyDevice:
     def evaluate(self, prim: Primitive, arrays: list) -> Any:
         for i, a in enumerate(arrays):
             if type(a) is not np.ndarray and hasattr(a, "__array__"):
+                if type(a) is Valueless:
+                    return infer(prim, arrays)
                 arrays[i] = host_array(a)
         with np.errstate(all="ignore"):  # infinities and NaNs are results, not news
             return prim.eval(np, *arrays)
 
     def place(self, array: Any) -> Any:
         return array if isinstance(array, np.ndarray) else host_array(array)
+
+    def flush(self) -> None:
+        """Nothing waits here."""
+
+
+class MetaDevice:
+    """No device: operations find out shapes and types, and no values."""
+
+    name = "meta"
+
+    def evaluate(self, prim: Primitive, arrays: list) -> Any:
+        return infer(prim, arrays)
+
+    def place(self, array: Any) -> Any:
+        return Valueless(array.shape, array.dtype)
 
     def flush(self) -> None:
         """Nothing waits here."""
@@ -132,6 +150,8 @@ class XlaDevice(DeferringDevice):
     def evaluate(self, prim: Primitive, arrays: list) -> Any:
         import jax
 
+        if Valueless in map(type, arrays):
+            return infer(prim, arrays)
         if prim.requirements is not None:
             for requirement in prim.requirements(*arrays):
                 requirement.enforce(host_array(arrays[requirement.argument]))

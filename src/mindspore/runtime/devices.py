@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from mindspore.runtime import context
-from mindspore.runtime.device_kinds import DeferringDevice, NumpyDevice, XlaDevice, host_array
+from mindspore.runtime.device_kinds import DeferringDevice, MetaDevice, NumpyDevice, XlaDevice, host_array
 
-__all__ = ["NumpyDevice", "XlaDevice", "accelerator", "current", "deferring", "flush", "on_host", "start_copy", "use"]
+__all__ = ["MetaDevice", "NumpyDevice", "XlaDevice", "accelerator", "current", "deferring", "flush", "is_meta", "on_host", "start_copy",
+           "use"]  # fmt: skip
 
 
 def current() -> Any:
@@ -26,6 +27,11 @@ def deferring() -> Any:
     """The current device where it notes operations and runs them later; None where each one runs at once."""
     device = context.current().device
     return device if isinstance(device, DeferringDevice) else None
+
+
+def is_meta() -> bool:
+    """Whether tensors are made without values (`DeviceCtx("meta")`)."""
+    return type(context.current().device) is MetaDevice
 
 
 def use(device: Any) -> None:

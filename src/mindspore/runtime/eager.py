@@ -92,12 +92,15 @@ def execute(prim: Primitive, args: tuple) -> Any:
     """Run a primitive on concrete tensors."""
     device = devices.deferring()
     out = None if device is None else device.compute(prim, args)
-    if out is None:
+    operation = None
+    if out is not None:
+        operation = (out[0] if type(out) is tuple else out)._data.operation
+    else:
         arrays = [a._data if isinstance(a, TensorBase) else a for a in args]
         kernel = eager_kernels.forward(prim, arrays) if prim.native_from else None
         out = _wrap(kernel(arrays) if kernel is not None else _evaluate(prim, args, arrays))
     for tape in ACTIVE.tapes:
-        tape.record(prim, args, out)
+        tape.record(prim, args, out, operation)
     for argument, output in prim.writes:
         update(args[argument], out[output] if isinstance(out, tuple) else out)
     return out

@@ -1,4 +1,4 @@
-"""The updates of an optimizer's step in PyNative mode, as one native call.
+"""The updates of an optimizer's step in PyNative mode, as one native call, or noted as one passage where operations are deferred.
 
 A network has hundreds of Parameters, most of them small, and an update by itself costs far more than its arithmetic. Within
 `together()` update rules only note themselves; at its end all are made. None of them may be about what another one writes:
@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from typing import Any
 
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.inplace import update
 from mindspore.prims.primitive import Primitive, _Dispatch
 from mindspore.prims.values import TensorBase
-from mindspore.runtime import eager_kernels
+from mindspore.runtime import devices, eager_kernels
+from mindspore.runtime.passages import cause_of_calls
 
 
 class _Gathered:
@@ -38,24 +40,55 @@ class _Gathered:
         """Make all that were noted, in order."""
         calls, self.calls = self.calls, []
         self._written.clear()
-        results = eager_kernels.updates(calls) if len(calls) > 1 else None
         saved, ACTIVE.gather = ACTIVE.gather, None
         try:
-            if results is None:
-                for prim, args in calls:
-                    prim(*args)
-                return
+            device = devices.deferring()
+            if device is not None and len(calls) > 1:
+                _note(device.engine, calls)
+            elif device is not None or not _compute(calls):
+                _make(calls)
         finally:
             ACTIVE.gather = saved
-        for (prim, args), found in zip(calls, results):
-            for argument, output in prim.writes:
-                update(args[argument], values.from_array(found[output]))
+
+
+def _make(calls: list[tuple[Primitive, tuple]]) -> None:
+    """One by one."""
+    for prim, args in calls:
+        prim(*args)
+
+
+def _compute(calls: list[tuple[Primitive, tuple]]) -> bool:
+    """By one native call; False where there is none."""
+    results = eager_kernels.updates(calls) if len(calls) > 1 else None
+    if results is None:
+        return False
+    for (prim, args), found in zip(calls, results):
+        for argument, output in prim.writes:
+            update(args[argument], values.from_array(found[output]))
+    return True
+
+
+def _note(engine: Any, calls: list[tuple[Primitive, tuple]]) -> None:
+    """As a passage (runtime/passages.py)."""
+    written = [args[argument] for prim, args in calls for argument, _ in prim.writes]
+    cause = cause_of_calls(calls)
+    found = None if cause is None else engine.passages.again(cause)
+    if found is not None:
+        for tensor, array in zip(written, found):
+            update(tensor, values.from_array(array))
+        return
+    begin = engine.trace().mark()
+    _make(calls)
+    if cause is not None:
+        engine.passages.learn(cause, begin, [tensor._data for tensor in written])
 
 
 @contextlib.contextmanager
 def together() -> Iterator[None]:
     """Update rules called within, whose results nobody uses, are made at the end."""
-    if ACTIVE.builder is not None or ACTIVE.tapes or _Dispatch.observed or eager_kernels.kernels() is None:
+    device = devices.deferring()
+    gathers = eager_kernels.kernels() is not None if device is None else not device.blocking
+    if ACTIVE.builder is not None or ACTIVE.tapes or _Dispatch.observed or not gathers:
         yield
         return
     gathered = _Gathered()

@@ -48,6 +48,17 @@ def gradient_graph(
     return OperationGraph(finish(builder, nodes), inputs, given, count, True)
 
 
+def read_by_gradient(prim: Primitive, arguments: Sequence[Any], results: Sequence[Any], is_tuple: bool) -> frozenset[int]:
+    """Whose values `prim.bprop` uses: numbers of arguments and, counted on, of results. All, if the rule looks at them itself."""
+    count, half = len(arguments), len(arguments) + len(results)
+    try:
+        found = gradient_graph(prim, [*arguments, *results, *results], count, is_tuple, [True] * count)
+    except values.ValueUnknownError:
+        return frozenset(range(half))
+    used = {id(arg) for node in (*found.graph.nodes(), found.graph.output) for arg in node.args}
+    return frozenset(i for i, x in zip(found.inputs, found.graph.parameters) if id(x) in used and i < half)
+
+
 def updates_graph(prims: Sequence[Primitive], arguments: Sequence[Sequence[Any]]) -> OperationGraph:
     """Several operations that do not use each other's results, with `arguments` as in `forward_graph`."""
     given = [a for each in arguments for a in each]

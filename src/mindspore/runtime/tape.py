@@ -13,10 +13,15 @@ changes nothing, just as a graph's nodes do not change when a Parameter is writt
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+import functools
+from collections.abc import Callable, Collection, Container, Iterator
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from mindspore._base.keys import exact
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.elementwise import Cast, Real, StopGradient, zeros_like
@@ -27,9 +32,9 @@ from mindspore.prims.structure import with_parts
 from mindspore.prims.values import TensorBase
 from mindspore.runtime import devices, eager_kernels, tensor_hooks
 from mindspore.runtime.context import current
-
-if TYPE_CHECKING:
-    import numpy as np
+from mindspore.runtime.operation_graph import read_by_gradient
+from mindspore.runtime.passages import Cause, cause_of
+from mindspore.runtime.trace import kind_of
 
 
 class Entry(NamedTuple):
@@ -41,6 +46,7 @@ class Entry(NamedTuple):
     out: Any
     out_keys: tuple
     out_data: tuple
+    operation: Any = None  # the deferred operation (runtime/deferred.py) that this is a call of, if it is nothing else
 
 
 @dataclass(frozen=True)  # no tuple: results that are tuples are told by their type
@@ -48,11 +54,13 @@ class Packed:
     """What is kept in the place of a tensor under `saved_tensors_hooks`."""
 
     kept: Any
-    unpack: Callable
+    unpack: Callable | None  # None: the gradient rule does not look at the values, and they are not kept
     abstract: Any
     hooks: dict[int, Any]  # the dict in which hooks of the tensor are registered, also later
 
     def tensor(self, key: int) -> Any:
+        if self.unpack is None:
+            return snapshot(key, np.zeros(self.abstract.shape, self.abstract.dtype.np))
         with _unpacked():
             found = self.unpack(self.kept)
         if not isinstance(found, TensorBase):
@@ -89,6 +97,7 @@ class Tape:
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self._tracked: set[int] = set()
+        self._asked_rules = False  # whether a walk called rules that are not compiled
 
     # -- forward --------------------------------------------------------------------------------------------------
     def watch(self, tensor: TensorBase, wanted: bool = True) -> Watched:
@@ -101,13 +110,15 @@ class Tape:
     def tracks(self, value: Any) -> bool:
         return isinstance(value, TensorBase) and getattr(value, "_value", 0) in self._tracked
 
-    def record(self, prim: Any, args: tuple, out: Any) -> None:
+    def record(self, prim: Any, args: tuple, out: Any, operation: Any = None) -> None:
         tracked = self._tracked
         if prim.bprop is None or type(prim) is StopGradient:
             return
         for a in args:
             if isinstance(a, TensorBase) and getattr(a, "_value", 0) in tracked:
-                self.add(_entry(prim.bprop, prim.name, args, _keys(args), _arrays(args), out))
+                bprop = prim.bprop
+                own = operation if getattr(bprop, "__self__", None) is prim else None
+                self.add(_entry(bprop, prim.name, args, _keys(args), _arrays(args), out, own))
                 return
 
     def add(self, entry: Entry) -> None:
@@ -123,11 +134,19 @@ class Tape:
     # -- backward -------------------------------------------------------------------------------------------------
     def gradients(self, outputs: list[Any], douts: list[Any], inputs: list[Watched]) -> list[Any]:
         """The gradient of each input: the sum over outputs of dout * d(output)/d(input); zeros where there is none."""
+        wanted = dict.fromkeys(i.key for i in inputs)
+        starts = [(value_of(out), dout) for out, dout in zip(outputs, douts) if self.tracks(out)]
+        cause = self._cause(starts, wanted)
+        grads = None if cause is None else _known(cause, wanted)
+        if grads is None:
+            grads = self._walk(starts, wanted) if cause is None else self._learn(cause, starts, wanted)
+        return [self._finish(grads, i) for i in inputs]
+
+    def _walk(self, starts: list[tuple[int, Any]], input_keys: Collection[int]) -> dict[int, Any]:
+        """The gradients of inputs, by their numbers, from those of outputs."""
         grads: dict[int, Any] = {}
-        for out, dout in zip(outputs, douts):
-            if self.tracks(out):
-                _accumulate(grads, value_of(out), dout)
-        input_keys = {i.key for i in inputs}
+        for key, dout in starts:
+            _accumulate(grads, key, dout)
         for entry in reversed(self.entries):
             if not any(k in grads for k in entry.out_keys):
                 continue
@@ -138,7 +157,7 @@ class Tape:
             for arg, key, grad in zip(args, entry.arg_keys, self._pull_back(entry, args, out, dout)):
                 if grad is not None and key in self._tracked:
                     _accumulate(grads, key, _fit(grad, arg))
-        return [self._finish(grads, i) for i in inputs]
+        return grads
 
     def _pull_back(self, entry: Entry, args: tuple, out: Any, dout: Any) -> tuple:
         """The gradients of an entry's arguments: in one native call where there is one and nobody records it."""
@@ -154,9 +173,10 @@ class Tape:
                 grads = eager_kernels.gradient(prim, args, out, dout, needed)
             if grads is not None:
                 return grads
+        self._asked_rules = True
         return entry.bprop(*args, out, dout if isinstance(entry.bprop, TakesNone) else _with_zeros(out, dout))
 
-    def _output_gradient(self, entry: Entry, results: tuple, grads: dict[int, Any], inputs: set[int]) -> Any:
+    def _output_gradient(self, entry: Entry, results: tuple, grads: dict[int, Any], inputs: Collection[int]) -> Any:
         """The incoming gradient of an entry; None for outputs that nothing used. Hooks of the outputs run here."""
         collected = []
         for out, result, key in zip(_parts(entry.out), results, entry.out_keys):
@@ -167,6 +187,53 @@ class Tape:
                 grad = tensor_hooks.run(hooks, zeros_like(result) if grad is None else grad)
             collected.append(grad)
         return tuple(collected) if isinstance(entry.out, tuple) else collected[0]
+
+    # -- backward, where operations are deferred (runtime/passages.py) --------------------------------------------------
+    def _cause(self, starts: list[tuple[int, Any]], wanted: Collection[int]) -> Cause | None:
+        """What a walk follows from: the operations that were recorded, and which values they share. None where somebody
+        watches, or where anything else was recorded."""
+        device = devices.deferring()
+        if device is None or device.blocking or ACTIVE.tapes or current().watch is not None:
+            return None
+        tracked = self._tracked
+        code: list[Any] = ["gradients"]
+        arrays: list[Any] = []
+        places: dict[int, int] = {}  # number of a value -> place of its array
+        for entry in self.entries:
+            if entry.operation is None:
+                return None
+            code.append(entry.operation)
+            for key, array in zip(entry.arg_keys + entry.out_keys, entry.arg_data + entry.out_data):
+                if array is None:
+                    continue
+                place = places.get(key)
+                if place is None:
+                    place = places[key] = len(arrays)
+                    arrays.append(array)
+                elif arrays[place] is not array:  # a Parameter that was written to in between
+                    return None
+                code.append(place if key in tracked else ~place)
+            for out in _parts(entry.out):
+                if getattr(out, "_hooks", None):
+                    return None
+        for key, dout in starts:
+            if key not in places:  # an input is an output
+                return None
+            code += (places[key], kind_of(dout._data))
+            arrays.append(dout._data)
+        code.append(None)
+        code += [places.get(key) for key in wanted]
+        return cause_of(code, arrays)
+
+    def _learn(self, cause: Cause, starts: list[tuple[int, Any]], wanted: Collection[int]) -> dict[int, Any]:
+        """Walk, and keep what was noted on the way."""
+        engine = devices.deferring().engine
+        begin = engine.trace().mark()
+        self._asked_rules = False
+        grads = self._walk(starts, wanted)
+        if not self._asked_rules:  # they are Python, and may have done anything
+            engine.passages.learn(cause, begin, [grads[key]._data if key in grads else None for key in wanted])
+        return grads
 
     def _finish(self, grads: dict[int, Any], watched: Watched) -> Any:
         grad = grads.get(watched.key)
@@ -188,7 +255,7 @@ class Reads(Tape):
     def tracks(self, value: Any) -> bool:
         return super().tracks(value) or any(tape.tracks(value) for tape in self._others)
 
-    def record(self, prim: Any, args: tuple, out: Any) -> None:
+    def record(self, prim: Any, args: tuple, out: Any, operation: Any = None) -> None:
         self.parameters += [a for a in args if isinstance(a, values.parameter_class()) and not any(a is p for p in self.parameters)]
         if prim.bprop is not None and type(prim) is not StopGradient and any(map(self.tracks, args)):
             self.add(_entry(prim.bprop, prim.name, args, _keys(args), _arrays(args), out))
@@ -244,30 +311,62 @@ class Call:
         return out
 
 
-def _entry(bprop: Callable, name: str, args: tuple, keys: tuple, data: tuple, out: Any) -> Entry:
+def _known(cause: Cause, wanted: Collection[int]) -> dict[int, Any] | None:
+    """The gradients, by their numbers, of a walk that has been made before."""
+    found = devices.deferring().engine.passages.again(cause)
+    return None if found is None else {k: values.from_array(a) for k, a in zip(wanted, found) if a is not None}
+
+
+def _entry(bprop: Callable, name: str, args: tuple, keys: tuple, data: tuple, out: Any, operation: Any = None) -> Entry:
     outs = _parts(out)
-    return Entry(bprop, name, args, keys, data, out, _keys(outs), _arrays(outs))
+    return Entry(bprop, name, args, keys, data, out, _keys(outs), _arrays(outs), operation)
 
 
 def _packed(entry: Entry, pack: Callable, unpack: Callable) -> Entry:
-    """An entry that keeps what `pack` makes of its tensors."""
-    args = _pack_all(entry.args, entry.arg_keys, entry.arg_data, pack, unpack)
-    outs = _pack_all(_parts(entry.out), entry.out_keys, entry.out_data, pack, unpack)
-    out = outs if isinstance(entry.out, tuple) else outs[0]
-    none = lambda data: (None,) * len(data)
-    return entry._replace(args=args, arg_data=none(entry.arg_data), out=out, out_data=none(entry.out_data))
-
-
-def _pack_all(objects: tuple, keys: tuple, arrays: tuple, pack: Callable, unpack: Callable) -> tuple:
+    """An entry that keeps what `pack` makes of the tensors that its gradient rule looks at."""
+    outs = _parts(entry.out)
+    objects, keys = (*entry.args, *outs), (*entry.arg_keys, *entry.out_keys)
+    read = _read_by_rule(entry)
     packed: list[Any] = []
-    for o, key, data in zip(objects, keys, arrays):
+    for i, (o, key, data) in enumerate(zip(objects, keys, (*entry.arg_data, *entry.out_data))):
         if data is None:
             packed.append(o)
             continue
-        with _unpacked():
-            kept = pack(snapshot(key, data))
-        packed.append(Packed(kept, unpack, values.abstract_of(o), tensor_hooks.place_for(o)))
-    return tuple(packed)
+        kept = None
+        if i in read:
+            with _unpacked():
+                kept = pack(snapshot(key, data))
+        packed.append(Packed(kept, unpack if i in read else None, values.abstract_of(o), tensor_hooks.place_for(o)))
+    count = len(entry.args)
+    out = tuple(packed[count:]) if isinstance(entry.out, tuple) else packed[count]
+    return entry._replace(args=tuple(packed[:count]), arg_data=(None,) * count, out=out, out_data=(None,) * len(outs), operation=None)
+
+
+def _read_by_rule(entry: Entry) -> Container[int]:
+    """Which of its arguments and, counted on, results an entry's gradient rule uses; of rules of users: any."""
+    outs = _parts(entry.out)
+    prim = getattr(entry.bprop, "__self__", None)
+    if not isinstance(prim, Primitive) or not all(isinstance(o, TensorBase) for o in outs):
+        return range(len(entry.args) + len(outs))
+    kinds = tuple(values.abstract_of(a) if isinstance(a, TensorBase) else a for a in (*entry.args, *outs))
+    count, is_tuple = len(entry.args), isinstance(entry.out, tuple)
+    return _reads(_Rule((prim.cached_key(), count, is_tuple, *map(exact, kinds)), prim, kinds[:count], kinds[count:], is_tuple))
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """A primitive's gradient rule for one kind of arguments and results, which `key` tells from others."""
+
+    key: tuple
+    prim: Primitive = field(compare=False)
+    arguments: tuple = field(compare=False)
+    results: tuple = field(compare=False)
+    is_tuple: bool = field(compare=False)
+
+
+@functools.lru_cache(maxsize=1024)
+def _reads(rule: _Rule) -> frozenset[int]:
+    return read_by_gradient(rule.prim, rule.arguments, rule.results, rule.is_tuple)
 
 
 @contextlib.contextmanager
@@ -323,6 +422,11 @@ def _fit(grad: TensorBase, arg: TensorBase) -> Any:
     if values.dtype_of(grad).kind == "c" and wanted.kind != "c":
         grad = Real()(grad)
     return grad if values.dtype_of(grad) is wanted else Cast()(grad, wanted)
+
+
+def differentiated(frame: FrameType) -> Entry | None:
+    """What is being differentiated, if that is what a frame of the Python stack does."""
+    return frame.f_locals.get("entry") if frame.f_code is Tape._walk.__code__ else None
 
 
 def _with_zeros(out: Any, dout: Any) -> Any:

@@ -7,7 +7,6 @@ import threading
 from typing import Any
 
 from mindspore.prims import primitive
-from mindspore.prims.active import ACTIVE
 
 
 class OpFunc:
@@ -28,13 +27,6 @@ class _Stack(threading.local):
 _STACK = _Stack()
 
 
-class _EveryOperation:
-    """Stands among the tapes so that no operation takes the short way past the dispatcher. Records nothing."""
-
-    def record(self, prim: Any, args: tuple, out: Any) -> None:
-        """Nothing to note."""
-
-
 class MsDispatchMode(contextlib.ContextDecorator):
     """Inside `with MyMode():` each operation calls `__ms_dispatch__` of the innermost mode instead of running at once.
 
@@ -47,38 +39,30 @@ class MsDispatchMode(contextlib.ContextDecorator):
     """
 
     def __enter__(self) -> MsDispatchMode:
-        if not _STACK.modes:
-            self._install()
+        primitive.interpose(_asking, observes=True)
         _STACK.modes = (*_STACK.modes, self)
         return self
 
     def __exit__(self, *_: Any) -> None:
         _STACK.modes = _STACK.modes[:-1]
-        if not _STACK.modes:
-            self._restore()
+        primitive.withdraw(_asking)
 
     def __ms_dispatch__(self, func: OpFunc, args: tuple, kwargs: dict | None = None) -> Any:
         """Run the operation; override to do something else."""
         return func(*args, **(kwargs or {}))
 
-    def _install(self) -> None:
-        before = primitive._Dispatch.call
-        watcher = _EveryOperation()
 
-        def dispatch(prim: Any, args: tuple) -> Any:
-            modes = _STACK.modes
-            if not modes:
-                return before(prim, args)
-            _STACK.modes = modes[:-1]  # what the callback itself computes goes to the mode outside
-            try:
-                return modes[-1].__ms_dispatch__(OpFunc(prim, before), args, {})
-            finally:
-                _STACK.modes = modes
+def _asking(before: Any) -> Any:
+    """Asks the innermost mode of the thread, before what carries calls out otherwise."""
 
-        self._before, self._watcher = before, watcher
-        primitive.set_dispatch(dispatch)
-        ACTIVE.tapes = (*ACTIVE.tapes, watcher)
+    def dispatch(prim: Any, args: tuple) -> Any:
+        modes = _STACK.modes
+        if not modes:
+            return before(prim, args)
+        _STACK.modes = modes[:-1]  # what the callback itself computes goes to the mode outside
+        try:
+            return modes[-1].__ms_dispatch__(OpFunc(prim, before), args, {})
+        finally:
+            _STACK.modes = modes
 
-    def _restore(self) -> None:
-        primitive.set_dispatch(self._before)
-        ACTIVE.tapes = tuple(tape for tape in ACTIVE.tapes if tape is not self._watcher)
+    return dispatch

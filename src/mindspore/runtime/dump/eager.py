@@ -10,22 +10,27 @@ from typing import Any
 from mindspore.prims import primitive
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.values import TensorBase
+from mindspore.runtime import tape
 from mindspore.runtime.dump import session as sessions
 from mindspore.runtime.dump.session import Run, Session
 
 _CALL_OF_CELL = "run_around"  # the method of Cell around `construct`
-_BACKWARD = "gradients"  # the method of Tape that applies gradient rules
 
 
 class Watcher:
     """Stands before the dispatch. The cells at work are found on the Python stack: nobody has to keep track of them."""
 
-    def __init__(self, dispatch: Any):
-        self.dispatch = dispatch
+    def __init__(self) -> None:
+        self.dispatch: Any = None
         self._outermost: Any = None  # the stack frame of the Cell call that began the iteration
         self._session: Session | None = None
         self._run: Run | None = None
         self._counts: Counter[str] = Counter()
+
+    def before(self, dispatch: Any) -> Watcher:
+        """Stand before what carries calls out otherwise."""
+        self.dispatch = dispatch
+        return self
 
     def __call__(self, prim: Any, args: tuple) -> Any:
         session = sessions.current() if ACTIVE.builder is None else None
@@ -73,14 +78,23 @@ def place_of_call(frame: FrameType | None) -> tuple[str, bool, FrameType | None]
             parts.append(f"{tag}-{type(cell).__name__}" if tag else "")
             if mark is None:
                 mark = cell._flags.get("dump")
-        elif frame.f_code.co_name == _BACKWARD and hasattr(frame.f_locals.get("entry"), "bprop"):
+        elif tape.differentiated(frame) is not None:
             backward = True
         frame = frame.f_back
     scope = "/".join(["Gradients"] * backward + ["Default"] + [p for p in reversed(parts) if p])
     return scope, bool(mark), outermost
 
 
+_WATCHER = Watcher()
+
+
 def watch() -> None:
-    """Put a watcher before the dispatch, once."""
-    if not isinstance(primitive._Dispatch.call, Watcher):
-        primitive.set_dispatch(Watcher(primitive._Dispatch.call), observed=True)
+    """Put the watcher before the dispatch, once."""
+    if not primitive.is_interposed(_WATCHER.before):
+        primitive.interpose(_WATCHER.before, observes=True)
+
+
+def unwatch() -> None:
+    """Take it away: no dump is wanted any more."""
+    if primitive.is_interposed(_WATCHER.before):
+        primitive.withdraw(_WATCHER.before)

@@ -34,7 +34,6 @@ from mindspore.runtime.watch.rules import Watchpoint
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
 _CALL_OF_CELL = "run_around"  # the method of Cell around `construct`
-_BACKWARD = "gradients"  # the method of Tape that applies gradient rules
 
 
 class _Place(NamedTuple):
@@ -47,9 +46,8 @@ class _Place(NamedTuple):
 class Watcher:
     """Stands before the dispatch while a watch is on."""
 
-    def __init__(self, dispatch: Any):
-        self.dispatch = dispatch
-        self.was_observed = primitive._Dispatch.observed
+    def __init__(self) -> None:
+        self.dispatch: Any = None
         self._outermost: FrameType | None = None
         self._lines: dict[int, tuple[Location, ...]] = {}  # number of a recorded value -> the line that made it
         self._counts: Counter[str] = Counter()
@@ -58,6 +56,11 @@ class Watcher:
         self._step = 0
         self._first: set[str] = set()  # Parameters that have been looked at
         self._trained: set[keys.ByIdentity] = set()  # Parameters that gradients were taken of
+
+    def before(self, dispatch: Any) -> Watcher:
+        """Stand before what carries calls out otherwise."""
+        self.dispatch = dispatch
+        return self
 
     def __call__(self, prim: Primitive, args: tuple) -> Any:
         watch = context.current().watch
@@ -161,8 +164,8 @@ def _place(frame: FrameType | None, lines: dict[int, tuple[Location, ...]]) -> _
             outermost, cell = frame, names["self"]
             tag = cell.__dict__.get("_cell_tag", "")
             parts.append(f"{tag}-{type(cell).__name__}" if tag else "")
-        elif code.co_name == _BACKWARD and hasattr(names.get("entry"), "bprop"):
-            forward = next((lines[k] for k in names["entry"].out_keys if k in lines), ())
+        elif (entry := tape.differentiated(frame)) is not None:
+            forward = next((lines[k] for k in entry.out_keys if k in lines), ())
         if not code.co_filename.startswith(_PACKAGE) and not code.co_filename.startswith("<"):
             found.append(Location(code.co_filename, frame.f_lineno, function=code.co_name))
         frame = frame.f_back
@@ -171,22 +174,27 @@ def _place(frame: FrameType | None, lines: dict[int, tuple[Location, ...]]) -> _
     return _Place(scope, tuple(found) if forward is None or not forward else forward, backward, outermost)
 
 
+class _Installed:
+    watcher: Watcher | None = None
+
+
 def install() -> None:
     """Put a watcher before the dispatch, once."""
-    if not isinstance(primitive._Dispatch.call, Watcher):
-        primitive.set_dispatch(Watcher(primitive._Dispatch.call), observed=True)
+    if _Installed.watcher is None:
+        _Installed.watcher = Watcher()
+        primitive.interpose(_Installed.watcher.before, observes=True)
 
 
 def uninstall() -> None:
-    """Take it away, unless something else stands before it."""
-    if isinstance(primitive._Dispatch.call, Watcher):
-        watcher = primitive._Dispatch.call
-        primitive.set_dispatch(watcher.dispatch, watcher.was_observed)
+    """Take it away."""
+    if _Installed.watcher is not None:
+        primitive.withdraw(_Installed.watcher.before)
+        _Installed.watcher = None
 
 
 def gradients(parameters: Sequence[Any], grads: Sequence[Any]) -> None:
     """Look at gradients of weights that a tape has computed."""
-    watch, watcher = context.current().watch, primitive._Dispatch.call
-    if watch is not None and isinstance(watcher, Watcher):
+    watch, watcher = context.current().watch, _Installed.watcher
+    if watch is not None and watcher is not None:
         for parameter, grad in zip(parameters, grads):
             watcher.gradient(watch, parameter, grad)

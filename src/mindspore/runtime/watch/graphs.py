@@ -15,6 +15,7 @@ step begins, so that the host does not wait.
 from __future__ import annotations
 
 import contextlib
+import math
 from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -263,7 +264,7 @@ def is_watchable(node: Node) -> bool:
 
 
 def _size(node: Node) -> int:
-    return int(np.prod(node.abstract.shape, dtype=np.int64))  # type: ignore[attr-defined]
+    return math.prod(node.abstract.shape)  # type: ignore[attr-defined]
 
 
 def _node(graph: FuncGraph, prim: Primitive, args: list[Node]) -> CNode:
