@@ -341,3 +341,37 @@ class _Inner(_Outer):
 def test_private_names_belong_to_their_class():
     ms.set_context(mode=ms.GRAPH_MODE)
     assert _Inner()(Tensor(1.0)).asnumpy() == 2 + 1.5 + 10 + 2
+
+
+def test_properties_may_look_at_the_network_they_belong_to():
+    """Official MindSpore evaluates them as plain Python when it makes a graph; networks of MindONE ask so for their type."""
+
+    def first(net):
+        for parameter in net.get_parameters():
+            return parameter.dtype
+
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Dense(2, 2, dtype=ms.float16)
+
+        @property
+        def dtype(self):
+            return first(self)
+
+        @property
+        def count(self):
+            return len(self.trainable_params())
+
+        def construct(self, x):
+            return x.astype(self.dtype) * self.count
+
+    class Direct(Net):
+        def construct(self, x):
+            return x.astype(first(self))
+
+    with ms.context.local_context(mode=ms.GRAPH_MODE):
+        y = Net()(Tensor([1.0, 2.0]))
+        assert y.dtype is ms.float16 and y.tolist() == [2.0, 4.0]
+        with pytest.raises(RuntimeError, match=r"get_parameters.*not supported in 'construct'"):
+            Direct()(Tensor([1.0]))

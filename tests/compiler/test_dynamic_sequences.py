@@ -1,9 +1,10 @@
 """Sequences of variable length, and arithmetic on numbers that only the running graph knows."""
 
+import numpy as np
 import pytest
 
 import mindspore as ms
-from mindspore import Tensor, jit, mutable
+from mindspore import Tensor, jit, mutable, ops
 from mindspore.ops import functional as F
 
 
@@ -166,3 +167,32 @@ def test_conditions_on_numbers_are_bools(a, b, backend):
     assert found == conditions(a, b)
     assert {type(f) for f in found} == {bool}
     assert all(isinstance(f, Tensor) for f in jit(conditions)(Tensor(a), Tensor(b)))
+
+
+def test_truth_values_choose_elements_as_numbers():
+    def decided(x):
+        first = x > 0
+        items = (x, x + 1, x + 2)
+        return items[first], items[x < 0]
+
+    def assigned(x):
+        if x > 0:
+            place = True
+        else:
+            place = False
+        items = [x, x + 1]
+        return items[place], items[not place]
+
+    def numbers(x, n):
+        return [10, 20, 30][n == 1], (x, x * 2)[n == 2]
+
+    def functions(x):
+        return (ops.sin, ops.cos)[x > 0](x), x
+
+    for x in (Tensor(2.0), Tensor(-2.0)):
+        for function in (decided, assigned, functions):
+            for got, wanted in zip(ms.jit(function)(x), function(x)):
+                np.testing.assert_allclose(got.asnumpy(), wanted.asnumpy(), rtol=1e-6)
+        for n in (1, 2):
+            got, wanted = ms.jit(numbers)(x, mutable(n)), numbers(x, n)
+            assert got[0] == wanted[0] and got[1] == wanted[1]

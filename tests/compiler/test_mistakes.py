@@ -223,3 +223,43 @@ def test_a_loop_that_never_ends_is_pointed_at():
     with pytest.raises(RuntimeError, match="never ends") as caught:
         ms.jit(never_ends)(X)
     assert "while i < 10" in str(caught.value)
+
+
+HABITS = {
+    "backward": (lambda net, loss: loss.backward(), "value_and_grad"),
+    "cuda": (lambda net, loss: loss.cuda(), "set_device"),
+    "parameters": (lambda net, loss: nn.SGD(net.parameters(), 0.1), "trainable_params"),
+    "eval": (lambda net, loss: net.eval(), r"set_train\(False\)"),
+    "children": (lambda net, loss: net.children(), r"cells\(\)"),
+    "zero_grad": (lambda net, loss: nn.SGD(net.trainable_params(), 0.1).zero_grad(), "nothing to clear"),
+    "step": (lambda net, loss: ms.experimental.optim.SGD(net.trainable_params(), 0.1).step(), r"optimizer\(gradients\)"),
+}
+
+
+@pytest.mark.parametrize("name", HABITS)
+def test_names_of_other_frameworks_are_told_with_what_to_write_instead(name):
+    use, words = HABITS[name]
+    with pytest.raises(AttributeError, match=f"no attribute '{name}': .*{words}"):
+        use(nn.Dense(2, 2), X.sum())
+
+
+def test_names_of_other_frameworks_are_free():
+    """Packages ask whether they are there, and put their own in their places."""
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.modules = nn.CellList([nn.ReLU()])
+            self.train = True
+
+    assert not any(hasattr(X, n) for n in ("backward", "cuda", "grad")) and not hasattr(ms.Tensor, "cuda")
+    assert Net().train and len(Net().modules) == 1 and not hasattr(Net(), "eval")
+    x = Tensor([1.0])
+    x.grad = Tensor([2.0])
+    assert x.grad.item() == 2
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_gradient_that_is_looked_for_in_a_network(compiled):
+    net = cell(lambda self, x: x.sum().backward())
+    with ms.context.local_context(mode=0 if compiled else 1), pytest.raises(AttributeError, match="value_and_grad"):
+        net(X)

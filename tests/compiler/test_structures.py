@@ -40,6 +40,36 @@ def test_dataclasses_go_in_and_come_out():
     assert step.compile_cache_size == 1
 
 
+class Named(collections.OrderedDict):
+    """A dictionary whose items are attributes, too, as results of models in other packages are."""
+
+    def __setitem__(self, key, value):
+        super().__setitem__(key, value)
+        super().__setattr__(key, value)
+
+
+def test_dictionaries_of_a_class_of_their_own_keep_it(mode):
+    def step(previous, x):
+        if x.sum() > 2:
+            out = Named(logits=previous.logits + x, cache=(x * 2,))
+        else:
+            out = Named(logits=previous.logits, cache=(x,))
+        counts = collections.defaultdict(list)
+        counts["a"].append(x + 1)
+        return out, counts
+
+    run = ms.jit(step) if mode == ms.GRAPH_MODE else step
+    for value in (1.0, 5.0):
+        out, counts = run(Named(logits=Tensor([1.0])), Tensor([value]))
+        assert type(out) is Named and list(out) == ["logits", "cache"] and type(counts) is collections.defaultdict
+        expected = (1.0 + value, 2 * value) if value > 2 else (1.0, value)
+        assert (float(out.logits), float(out["cache"][0])) == expected
+        assert out.logits is out["logits"] and float(counts["a"][0]) == value + 1
+        assert counts["new"] == []
+    gradient = ms.grad(lambda x: Named(y=x * x).y.sum())(Tensor([3.0]))
+    assert float(gradient) == 6.0
+
+
 def test_dataclasses_through_branches_and_loops():
     def run(x):
         out = Output(x, x)

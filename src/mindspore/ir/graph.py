@@ -120,11 +120,25 @@ class FuncGraph:
     def subgraphs(self) -> list[FuncGraph]:
         """Graphs used as values by this graph's own nodes, in order of use."""
         found: dict[int, FuncGraph] = {}
-        for node in self.nodes():
+        for node in self.nodes() if self._uses_graphs() else ():
             for arg in node.args:
                 if isinstance(arg, ValueNode) and isinstance(arg.value, FuncGraph):
                     found.setdefault(arg.value.id, arg.value)
         return list(found.values())
+
+    def _uses_graphs(self) -> bool:
+        """Whether there are any such graphs: most have none, and that is told without an order."""
+        seen: set[int] = set()
+        stack: list[Node] = [self.output] if self.output is not None else []
+        while stack:
+            for arg in stack.pop().args:
+                if type(arg) is ValueNode:
+                    if isinstance(arg.value, FuncGraph):
+                        return True
+                elif arg.graph is self and arg.id not in seen:
+                    seen.add(arg.id)
+                    stack.append(arg)
+        return False
 
     def all_graphs(self) -> list[FuncGraph]:
         """This graph and every graph reachable from it (recursion allowed)."""

@@ -21,16 +21,20 @@ if TYPE_CHECKING:
     from mindspore.prims.array_types import Array, Namespace
 
 
+REPR = "!r"  # the format of a value that is shown as by repr
+
+
 class Print(Primitive):
-    """Print tensors and text. `parts` is a template in which None stands for the next tensor, and a tuple of a format
-    specification for the next tensor's number in that format.
+    """Print tensors and text, each on a line of its own, with the shapes and types of tensors. `parts` is a template: None stands for
+    the next tensor, `REPR` for it as it is shown within a list, and a tuple of a format specification for its number in that format.
 
     The first argument is a token: each print returns a new one that the next takes, which keeps them in order.
 
     Examples:
         >>> from mindspore import Tensor, ops
         >>> ops.Print()('sum:', Tensor(3))
-        sum: 3
+        sum:
+        Tensor(shape=[], dtype=Int64, value= 3)
     """
 
     effect = "io"
@@ -55,10 +59,11 @@ class Print(Primitive):
     def __call__(self, *args: Any) -> Any:
         if args and getattr(args[0], "_ms_keep", False):
             return super().__call__(*args)
-        if ACTIVE.builder is not None:
-            return Print.emit(args)
-        print(*args)
-        return None
+        if ACTIVE.builder is None:
+            print(*[repr(a) if isinstance(a, TensorBase) else a for a in args], sep="\n")
+        elif args:
+            lines = [piece for a in args for piece in ("\n", *printed(a, isinstance(a, TensorBase)))]
+            Print.emit(tuple(lines[1:]), "")
 
     def infer(self, token: Any, *tensors: Any) -> Any:
         return AbstractTensor(mstype.int32, ())
@@ -77,9 +82,27 @@ class Print(Primitive):
         return io_callback(lambda t, *xs: self.eval(np, np.asarray(t), *xs), shape, token, *tensors, ordered=True)
 
 
+def printed(item: Any, inside: bool = False) -> list[Any]:
+    """What is printed for an item: text, and pairs of a run-time value and its format. `inside` a container it is shown as by repr."""
+    if isinstance(item, (TensorBase, SymbolicScalarBase)) and ACTIVE.builder.is_variable(item):
+        return [(item, REPR if inside and isinstance(item, TensorBase) else "")]
+    if type(item) in (tuple, list):
+        opening, closing = ("(", ",)" if len(item) == 1 else ")") if isinstance(item, tuple) else ("[", "]")
+        return [opening, *_joined([printed(v, True) for v in item]), closing]
+    if type(item) is dict:
+        return ["{", *_joined([[repr(k) + ": ", *printed(v, True)] for k, v in item.items()]), "}"]
+    return [repr(item) if inside else str(item)]
+
+
+def _joined(items: list[list[Any]]) -> list[Any]:
+    return [piece for item in items for piece in (", ", *item)][1:]
+
+
 def _text(array: np.ndarray, form: tuple | None) -> str:
     if form is None:
         return str(array)
+    if form[0] == REPR:
+        return repr(values.from_array(array))
     return format(array.item() if array.size == 1 else str(array), form[0])
 
 

@@ -38,14 +38,24 @@ def with_parts(value: Any, parts: list[Any]) -> Any:
         if isinstance(value, list):
             return parts
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    if isinstance(value, dict):
+    if type(value) is dict:
         return dict(zip(value, parts))
+    if isinstance(value, dict):
+        return _with_items(value, parts)
     method = getattr(type(value), "__ms_with_parts__", None)
     if method is not None:
         return method(value, parts)
     twin = copy.copy(value)
     for field, part in zip(dataclasses.fields(value), parts):
         object.__setattr__(twin, field.name, part)
+    return twin
+
+
+def _with_items(value: dict, parts: list[Any]) -> dict:
+    """A dictionary of a class of its own (ordered, with defaults, with its items as attributes) with other values."""
+    twin = copy.copy(value)
+    for key, part in zip(value, parts):
+        twin[key] = part
     return twin
 
 

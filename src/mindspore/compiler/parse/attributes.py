@@ -157,6 +157,7 @@ class AttributeRules(Rules):
     variable: frozenset[Key]
     attribute_inputs: dict[Key, Any]
     outside: Outside
+    properties: int  # under way
     dictionaries: dict[int, list]  # dictionaries from outside, and how often they were used other than by a key
 
     def getattribute(self, owner: Any, name: str) -> Any:
@@ -169,7 +170,11 @@ class AttributeRules(Rules):
             return owner.__contains__
         static = getattr(type(owner), name, None)
         if isinstance(static, property) and static.fget is not None and self.should_interpret(static.fget):
-            return self.call(static.fget, (owner,), {})
+            self.properties += 1
+            try:
+                return self.call(static.fget, (owner,), {})
+            finally:
+                self.properties -= 1
         value = getattr(owner, name)
         if isinstance(owner, _NOT_OBSERVED):
             return value

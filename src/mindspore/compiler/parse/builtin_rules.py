@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from mindspore._base import dtype as mstype
 from mindspore.compiler.parse.loops import SymbolicRange
-from mindspore.prims import arrays, values
+from mindspore.prims import arrays, checks, values
 from mindspore.prims import elementwise as ew
+from mindspore.prims.debug import Print, printed
 from mindspore.prims.values import SymbolicScalarBase, TensorBase, ValueUnknownError
 
 if TYPE_CHECKING:
@@ -50,9 +51,15 @@ def _bool(interpreter: Interpreter, value: Any = False) -> Any:
 
 
 def _range(interpreter: Interpreter, *bounds: Any) -> Any:
+    if not 1 <= len(bounds) <= 3:
+        raise TypeError(f"For 'range', the input size should within [1, 3] but got {len(bounds)}.")
     for place, bound in enumerate(bounds):
-        if isinstance(bound, TensorBase) and bound.ndim:
-            raise TypeError(f"For 'range', the {place}th input should be a int scalar but got a Tensor of shape {tuple(bound.shape)}.")
+        if isinstance(bound, (TensorBase, SymbolicScalarBase)):
+            whole = values.dtype_of(bound).kind in "iub" and not getattr(bound, "ndim", 0)
+        else:
+            whole = hasattr(type(bound), "__index__")
+        if not whole:
+            raise TypeError(f"For 'range', the {place}th input should be a int scalar but got {checks.describe(bound)}.")
     bounds = tuple(int(b) if isinstance(b, TensorBase) and not interpreter.is_variable(b) else b for b in bounds)
     if len(bounds) == 3 and not interpreter.is_variable(bounds[2]) and bounds[2] == 0:
         raise ValueError("For 'range', the argument 'step' could not be 0.")
@@ -177,30 +184,16 @@ class Text:
 
 
 def _print(interpreter: Interpreter, *items: Any, **options: Any) -> None:
-    from mindspore.prims.debug import Print
-
     pieces: list[Any] = []
     separator = options.get("sep")
     for i, item in enumerate(items):
-        pieces += [" " if separator is None else separator] * (i > 0) + _pieces(interpreter, item)
+        pieces += [" " if separator is None else separator] * (i > 0)
+        pieces += item.parts if isinstance(item, Text) else printed(item)
     if options.get("file") is None or any(isinstance(p, tuple) for p in pieces):
         end = options.get("end")
         Print.emit(tuple(pieces), "", "\n" if end is None else end)
     else:
         print("".join(map(str, pieces)), end=options.get("end"), file=options["file"])
-
-
-def _pieces(interpreter: Interpreter, item: Any) -> list[Any]:
-    """What is printed for an item: text, and pairs of a run-time value and its format."""
-    if interpreter.is_variable(item):
-        return [(item, "")]
-    if isinstance(item, Text):
-        return list(item.parts)
-    if type(item) in (tuple, list) and interpreter._has_variables(item):
-        inside = [piece for i, v in enumerate(item) for piece in ([", "] * (i > 0) + _pieces(interpreter, v))]
-        opening, closing = ("(", ",)" if len(item) == 1 else ")") if isinstance(item, tuple) else ("[", "]")
-        return [opening, *inside, closing]
-    return [str(item)]
 
 
 def _getattr(interpreter: Interpreter, owner: Any, name: str, *default: Any) -> Any:

@@ -31,7 +31,7 @@ from mindspore.prims import explain, values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.control import Call
 from mindspore.prims.hooks import CustomGradient, gradients_of_inputs, in_order
-from mindspore.prims.mesh import constrained
+from mindspore.prims.mesh import laid_call
 from mindspore.prims.primitive import Primitive, PrimitiveWithInfer
 from mindspore.prims.structure import leaves, parts_of, rebuilt, with_parts
 from mindspore.prims.values import SizeUnknownError, SymbolicScalarBase, TensorBase
@@ -304,20 +304,24 @@ class CallRules(Rules):
             ACTIVE.builder.root.graph.attrs.setdefault("segments", {})[self.scope] = cell._pipeline_segment
         if "dump" in cell._flags:
             ACTIVE.builder.root.graph.attrs.setdefault("dump_scopes", {})[self.scope] = cell._flags["dump"]
-        if cell._flags.get("in_strategy") is not None:
-            args, _ = constrained(type(cell).__name__, args, cell._flags["in_strategy"])
+        strategy = cell._flags.get("in_strategy")
         try:
-            custom = getattr(type(cell), "bprop", None)
-            construct = self._construct_of(cell)
-            if custom is not None:
-                args, kwargs = in_order(cell.construct, args, kwargs)
-                return cell.run_around(
-                    lambda *a, **k: self.call_with_bprop(construct, custom, cell, a, k), args, kwargs
-                )
-            with ACTIVE.builder.recomputed() if cell._flags.get("recompute") else contextlib.nullcontext():
-                return cell.run_around(construct, args, kwargs)
+            if strategy is None:
+                return self._call_construct(cell, *args, **kwargs)
+            args, kwargs = in_order(cell.construct, args, kwargs)
+            call = functools.partial(self._call_construct, cell)
+            return laid_call(type(cell).__name__, call, args, kwargs, strategy, cell._flags["out_strategy"])
         finally:
             self.scope = saved
+
+    def _call_construct(self, cell: Any, *args: Any, **kwargs: Any) -> Any:
+        custom = getattr(type(cell), "bprop", None)
+        construct = self._construct_of(cell)
+        if custom is not None:
+            args, kwargs = in_order(cell.construct, args, kwargs)
+            return cell.run_around(lambda *a, **k: self.call_with_bprop(construct, custom, cell, a, k), args, kwargs)
+        with ACTIVE.builder.recomputed() if cell._flags.get("recompute") else contextlib.nullcontext():
+            return cell.run_around(construct, args, kwargs)
 
     def _construct_of(self, cell: Cell) -> Any:
         method = cell.construct
@@ -395,18 +399,23 @@ def _hashable(value: Any) -> bool:
     return True
 
 
-_signatures: weakref.WeakKeyDictionary[types.FunctionType, inspect.Signature] = weakref.WeakKeyDictionary()
+#: of functions: their signatures, and whether all their parameters are positional
+_signatures: weakref.WeakKeyDictionary[types.FunctionType, tuple[inspect.Signature, bool]] = weakref.WeakKeyDictionary()
 
 
-def _signature(function: types.FunctionType) -> inspect.Signature:
+def _signature(function: types.FunctionType) -> tuple[inspect.Signature, bool]:
     found = _signatures.get(function)
     if found is None:
-        found = _signatures[function] = inspect.signature(function, follow_wrapped=False)
+        signature = inspect.signature(function, follow_wrapped=False)
+        positional = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in signature.parameters.values())
+        found = _signatures[function] = signature, positional
     return found
 
 
 def _bound(function: types.FunctionType, args: tuple, kwargs: dict) -> inspect.BoundArguments:
-    signature = _signature(function)
+    signature, positional = _signature(function)
+    if positional and not kwargs and len(args) == len(signature.parameters):  # the common case, told cheaply
+        return inspect.BoundArguments(signature, dict(zip(signature.parameters, args)))  # type: ignore[arg-type]
     try:
         bound = signature.bind(*args, **kwargs)
     except TypeError as error:

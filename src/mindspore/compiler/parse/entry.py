@@ -18,6 +18,7 @@ from mindspore.compiler.parse.attributes import Key, Read
 from mindspore.compiler.parse.branching import RaisedByUser
 from mindspore.compiler.parse.errors import located, mark_raised
 from mindspore.compiler.parse.frames import InterpretedFunction, Undefined
+from mindspore.compiler.parse.given import Copies, Given
 from mindspore.compiler.parse.interpreter import Interpreter
 from mindspore.compiler.parse.outside import Left
 from mindspore.compiler.reports import Report, Reports
@@ -55,6 +56,8 @@ class Traced(NamedTuple):
     reads: dict[Key, Read]  # attributes that the graph is specialised to
     dictionaries: list[dict]  # from outside, of which more than single items were used
     questions: list[Question]  # values and shapes that the graph is specialised to
+    left: list[tuple[Given, Any]]  # lists and dicts among the arguments, and what the function leaves there
+    own: Any  # the result's structure with marks for lists and dicts that the caller has; None: it has none of them
 
     @property
     def fills(self) -> bool:
@@ -130,11 +133,11 @@ def run_trace(
     with deep_recursion(_RECURSION_LIMIT), builder.active():
         inputs = _Inputs(builder)
         names = names or [f"x{i}" for i in range(len(args))]
-        symbolic_args = tuple(inputs.replace(a, n) for a, n in zip(args, names))
-        symbolic_kwargs = {k: inputs.replace(v, k) for k, v in kwargs.items()}
+        symbolic_args = tuple(inputs.replace(a, n, Given(i, ())) for i, (a, n) in enumerate(zip(args, names)))
+        symbolic_kwargs = {k: inputs.replace(v, k, Given(k, ())) for k, v in kwargs.items()}
         try:
             result = _guard(interpreter, lambda: run(symbolic_args, symbolic_kwargs))
-            return _finish(interpreter, builder, inputs.count, result)
+            return _finish(interpreter, builder, inputs, result)
         finally:
             interpreter.outside.put_back()
 
@@ -196,8 +199,9 @@ class _Inputs:
     def __init__(self, builder: Builder):
         self.builder = builder
         self.count = 0
+        self.copies = Copies()
 
-    def replace(self, value: Any, name: str, in_sequence: bool = False) -> Any:
+    def replace(self, value: Any, name: str, given: Given, in_sequence: bool = False) -> Any:
         if isinstance(value, TensorBase):
             if isinstance(value, values.parameter_class()):
                 return value
@@ -216,7 +220,15 @@ class _Inputs:
             return value
         keys = value if isinstance(value, dict) else range(len(parts))
         is_sequence = isinstance(value, (tuple, list, dict)) and not getattr(value, "__ms_dynamic__", False)
-        return with_parts(value, [self.replace(part, f"{name}_{key}", is_sequence) for key, part in zip(keys, parts)])
+        made = with_parts(
+            value,
+            [
+                self.replace(part, f"{name}_{key}", Given(given.name, (*given.path, i)), is_sequence)
+                for i, (key, part) in enumerate(zip(keys, parts))
+            ],
+        )
+        self.copies.note(made, given)
+        return made
 
     def _parameter(self, abstract: Abstract, name: str, value: Any) -> Any:
         self.count += 1
@@ -226,12 +238,15 @@ class _Inputs:
         return values.from_node(node)
 
 
-def _finish(interpreter: Interpreter, builder: Builder, arguments: int, result: Any) -> Traced:
+def _finish(interpreter: Interpreter, builder: Builder, inputs: _Inputs, result: Any) -> Traced:
     """Collect the outputs: results, new parameter values, attribute stores, error code, ordering token."""
     outputs: list[Node] = []
-    template = _extract(_result(result), builder, outputs)
+    outside, copies = interpreter.outside, inputs.copies
+    marked = copies.marked(result, outside, builder.is_variable)
+    own = _extract(_result(marked), builder, outputs)
     attributes = [(o, n, _extract(_defined(v), builder, outputs)) for o, n, v in interpreter.attributes.values()]
-    attributes += [(left, "items", _extract(items, builder, outputs)) for left, items in interpreter.outside.left()]
+    attributes += [(left, "items", _extract(items, builder, outputs)) for left, items in outside.left()]
+    left = [(given, _extract(items, builder, outputs)) for given, items in copies.left(outside)]
     reports: Any = builder.reports
     written = []
     record: dict[int, int] = {}
@@ -255,7 +270,8 @@ def _finish(interpreter: Interpreter, builder: Builder, arguments: int, result: 
     dictionaries = [found for found, uses in interpreter.dictionaries.values() if uses > 0]
     questions = builder.oracle.questions if builder.oracle is not None else []
     return Traced(
-        builder.graph, arguments, weights, template, written, attributes, reports.errors, places, cells, reads, dictionaries, questions,
+        builder.graph, inputs.count, weights, copies.unmarked(own), written, attributes, reports.errors, places, cells, reads,
+        dictionaries, questions, left, None if marked is result else own,
     )  # fmt: skip
 
 

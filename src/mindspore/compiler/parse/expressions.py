@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore._base import dtype as mstype
 from mindspore.compiler.parse.builtin_rules import Text
 from mindspore.compiler.parse.errors import CompileError, DecisionError, SliceError, ZeroDivisorError
 from mindspore.compiler.parse.forbidden import refuse_forbidden
@@ -26,6 +27,7 @@ from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.checks import OutOfRangeError
+from mindspore.prims.debug import printed
 from mindspore.prims.values import SymbolicScalarBase, TensorBase, ValueUnknownError
 
 BINARY = {
@@ -103,10 +105,14 @@ class ExpressionRules(Rules):
         parts: list[Any] = []
         for part in node.values:
             value = self.eval(part.value) if isinstance(part, ast.FormattedValue) else self.eval(part)
-            if self.is_variable(value) and isinstance(part, ast.FormattedValue) and part.conversion < 0:
-                parts.append((value, self.eval(part.format_spec) if part.format_spec is not None else ""))
+            if not isinstance(part, ast.FormattedValue):
+                parts.append(value)
+            elif self.is_variable(value) and part.conversion < 0 and part.format_spec is not None:
+                parts.append((value, self.eval(part.format_spec)))
+            elif part.format_spec is None and part.conversion != ord("a"):
+                parts += printed(value, part.conversion == ord("r"))
             else:
-                parts.append(self.format_value(part, value) if isinstance(part, ast.FormattedValue) else value)
+                parts.append(self.format_value(part, value))
         return parts
 
     def eval_FormattedValue(self, node: ast.FormattedValue) -> str:
@@ -153,6 +159,10 @@ class ExpressionRules(Rules):
             modulo = function is operator.mod
             text = "Cannot perform modulo operation on zero" if modulo else "The divisor could not be zero"
             raise ZeroDivisorError(f"{text}: {error}.") from None
+        except (TypeError, ValueError):
+            if function in (operator.lshift, operator.rshift):
+                _check_shift(left, right)
+            raise
 
     def eval_UnaryOp(self, node: ast.UnaryOp) -> Any:
         value = self.eval(node.operand)
@@ -185,9 +195,9 @@ class ExpressionRules(Rules):
 
     def _compare(self, op: ast.cmpop, left: Any, right: Any) -> Any:
         if isinstance(op, ast.Is):
-            return left is right
+            return self.identical(left, right)
         if isinstance(op, ast.IsNot):
-            return left is not right
+            return self.negate(self.identical(left, right))
         if isinstance(op, ast.In):
             return self.contains(right, left)
         if isinstance(op, ast.NotIn):
@@ -195,6 +205,13 @@ class ExpressionRules(Rules):
         if isinstance(left, (tuple, list)) and isinstance(right, (tuple, list)) and self._has_variables((left, right)):
             return self._compare_sequences(op, left, right)
         return COMPARE[type(op)](left, right)
+
+    def identical(self, left: Any, right: Any) -> Any:
+        """`is`: of an int or bool that only the running graph knows there is one object per value, as of Python's own small ints."""
+        if left is right or not any(isinstance(value, SymbolicScalarBase) for value in (left, right)):
+            return left is right
+        kind = _whole_kind(left)
+        return COMPARE[ast.Eq](left, right) if kind and kind == _whole_kind(right) else False
 
     def _compare_sequences(self, op: ast.cmpop, left: Any, right: Any) -> Any:
         if not isinstance(op, (ast.Eq, ast.NotEq)):
@@ -324,6 +341,9 @@ class ExpressionRules(Rules):
         """Choose among equal-typed tensors (or callables) by an index that only the graph knows."""
         if not container:
             raise OutOfRangeError("cannot get item by index from an empty sequence.")
+        position: Any = index if isinstance(index, TensorBase) else _scalar_to_tensor(index)
+        if values.dtype_of(position).kind == "b":  # False and True are 0 and 1
+            position = index = ew.Cast()(position, mstype.int64)
         if all(callable(c) and not isinstance(c, TensorBase) for c in container):
             return lambda *args, **kwargs: self._call_chosen(container, index, args, kwargs)
         if not all(isinstance(c, (TensorBase, SymbolicScalarBase)) or values.is_number(c) for c in container):
@@ -340,7 +360,6 @@ class ExpressionRules(Rules):
             )
         from mindspore.prims.arrays import TENSOR_INDEX, GetItem, Stack, TensorToScalar
 
-        position: Any = index if isinstance(index, TensorBase) else _scalar_to_tensor(index)
         chosen = GetItem((TENSOR_INDEX,))(Stack(0)(tensors), position.reshape(()))
         return TensorToScalar()(chosen) if numbers else chosen
 
@@ -378,7 +397,7 @@ class ExpressionRules(Rules):
             return self.zero_argument_super()
         function = self.eval(node.func)
         if not is_library(self.frame.globals.get("__name__")):
-            refuse_forbidden(function)
+            refuse_forbidden(function, self.properties > 0)
         if function is print:
             args = [a for n in node.args for a in self._printed(n)]
         else:
@@ -483,6 +502,22 @@ def _have_shapes(a: Any, b: Any) -> bool:
 def _numbers(a: Any, b: Any) -> bool:
     """Whether both can be compared as single numbers."""
     return all(isinstance(v, SymbolicScalarBase) or values.is_number(v) or getattr(v, "size", 0) == 1 for v in (a, b))
+
+
+def _whole_kind(value: object) -> str:
+    """Whether a Python number, known or not, is a bool or an int; empty for anything else."""
+    if isinstance(value, SymbolicScalarBase):
+        return {"b": "bool", "i": "int", "u": "int"}.get(value.dtype.kind, "")
+    return type(value).__name__ if isinstance(value, int) else ""
+
+
+def _check_shift(left: Any, right: Any) -> None:
+    """Say what is wrong with known numbers that are shifted."""
+    for number in (left, right):
+        if isinstance(number, float):
+            raise TypeError(f"For shifts, only integer types are supported, but got {number!r} of type float.")
+    if isinstance(right, int) and right < 0:
+        raise ValueError(f"The shift count must be a non-negative integer, but got {right}.")
 
 
 def _check_slice(index: slice) -> None:

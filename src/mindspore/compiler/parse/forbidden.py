@@ -1,7 +1,8 @@
 """Functions of this library that compiled code may not call.
 
 They set things up, report or change objects. In a graph they would act once, when it is made, and not at each run, so
-calling them there is an error of the program.
+calling them there is an error of the program. Those that only look may be called by properties (`self.dtype` that asks the first
+Parameter), which official MindSpore evaluates as plain Python when it makes the graph.
 """
 
 from __future__ import annotations
@@ -11,20 +12,23 @@ from typing import Any
 
 from mindspore.compiler.parse.source import treatment
 
-_CELL_METHODS = {
-    "buffers", "get_buffer", "get_parameters", "get_sub_cell", "load_state_dict", "named_buffers", "register_backward_hook",
-    "register_backward_pre_hook", "register_buffer", "register_forward_hook", "register_forward_pre_hook",
-    "register_load_state_dict_post_hook", "register_load_state_dict_pre_hook", "register_state_dict_post_hook",
-    "register_state_dict_pre_hook", "state_dict", "trainable_params", "untrainable_params",
+_LOOKING = {
+    "buffers", "get_buffer", "get_parameters", "get_sub_cell", "named_buffers", "state_dict", "trainable_params",
+    "untrainable_params",
+}  # fmt: skip
+_CELL_METHODS = _LOOKING | {
+    "load_state_dict", "register_backward_hook", "register_backward_pre_hook", "register_buffer", "register_forward_hook",
+    "register_forward_pre_hook", "register_load_state_dict_post_hook", "register_load_state_dict_pre_hook",
+    "register_state_dict_post_hook", "register_state_dict_pre_hook",
 }  # fmt: skip
 _TENSOR_METHODS = {"assign_value", "set_const_arg"}
 _PARAMETER_METHODS = _TENSOR_METHODS | {"set_data"}
 
 
-def refuse_forbidden(function: Any) -> None:
+def refuse_forbidden(function: Any, in_property: bool) -> None:
     """Raise if user code being compiled may not call `function`."""
     if isinstance(function, types.MethodType):
-        what = _method(function)
+        what = "" if in_property and function.__name__ in _LOOKING else _method(function)
     elif treatment(getattr(function, "__module__", None) or "") == "refused":
         kind = "class" if isinstance(function, type) else "method or function"
         what = f"{kind} '{function.__module__}.{function.__qualname__}'"

@@ -41,6 +41,7 @@ class Interpreter(AttributeRules, ExpressionRules, StatementRules, BranchRules, 
         self.variable = variable  # attributes that are inputs of the graph rather than constants
         self.decides = decides  # conditions are asked for, so that the graph is made for one way through the program
         self.attribute_inputs: dict[Key, Any] = {}
+        self.properties = 0
         self.dictionaries: dict[int, list] = {}  # those from outside, and how often each was used other than by a key
         self.cells: dict[int, tuple[Any, tuple]] = {}  # cells met, with their signature
         self.recursion: dict[Any, Any] = {}

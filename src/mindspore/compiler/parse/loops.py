@@ -21,6 +21,7 @@ from mindspore.compiler.control.lift import close_graphs
 from mindspore.compiler.parse.attributes import Key
 from mindspore.compiler.parse.errors import CompileError, DecisionError
 from mindspore.compiler.parse.frames import Jump, Mixed, Return, Undefined
+from mindspore.compiler.parse.outside import same_items
 from mindspore.compiler.parse.rules import Rules
 from mindspore.ir import Abstract, AbstractScalar, ValueNode
 from mindspore.ir.graph import topological_order
@@ -290,17 +291,21 @@ class LoopCarry:
             for n in names
             if n in self.frame.locals and not isinstance(self.frame.locals[n], Undefined)
         }
+        self.replaced: set[tuple] = set()  # names and paths of lists and dicts in whose place the body puts others
+        self.filled: list[str] = []  # names of what the body changes without assigning to it, in functions that it calls
         self.owners: dict[Key, Any] = {}  # objects whose attributes the body stores; their keys are names too
         self.known = {id(leaf) for value in self.frame.locals.values() for _, leaf in leaves(value)}
         self.variables: dict[tuple, Variable] = {}
         self.entered: dict[tuple, Any] = {}  # what stands for the variables in the graph being built
         self.state: dict[int, Any] = {}  # Parameters and tensors written in the body
         self.flags: dict[str, Any] = {"<broke>": False, "<returned>": False, "<value>": DEAD}
+        self.held: dict[tuple, Any] = {}  # lists and dicts that they hold before the loop, by name and path
         for name, value in [*self.start.items(), *self.flags.items()]:
             self._add(name, value)
 
     # -- leaves ---------------------------------------------------------------------------------------------------
     def _add(self, name: Any, value: Any) -> None:
+        self.held.update(containers(value, (name,)))
         for path, leaf in leaves(value):
             variable = self.variables[(name, *path)] = Variable(name, path, leaf)
             if self.outer.is_variable(leaf):
@@ -312,6 +317,9 @@ class LoopCarry:
         for _ in range(12):
             attempt = self._attempt(test, body, before)
             interpreter._restore(before)
+            for name in [n for n in self.names if n not in self.start and n in self.filled]:
+                self.start[name] = self.frame.locals[name]
+                self._add(name, self.start[name])
             if attempt is not None:
                 if not self._changes_condition(attempt[0], attempt[1]):
                     return self._endless(test())
@@ -333,7 +341,10 @@ class LoopCarry:
         interpreter.outside.refuse_changes(before[1])
         flags_after = dict(zip(self.flags, _flag_values(flow)))
         stored = self._attributes_after(before[2])
-        after: dict[Any, Any] = {n: self.frame.locals.get(n, DEAD) for n in self.names} | flags_after | (stored or {})
+        left = {n: self.frame.locals.get(n, DEAD) for n in self.names}
+        if self._finds_replaced(left) or self._finds_filled(before):
+            return None
+        after: dict[Any, Any] = {n: _copied(value) for n, value in left.items()} | flags_after | (stored or {})
         if self._widen(after, body_builder) or stored is None:
             return None
         if keep_going is True:
@@ -360,7 +371,40 @@ class LoopCarry:
         if name in self.owners:
             self.interpreter.attributes[name] = (self.owners[name], name[1], value)
         else:
-            self.frame.locals[name] = value
+            self.frame.locals[name] = self._filled(self.start[name], value, (name,))
+
+    def _filled(self, held: Any, value: Any, path: tuple) -> Any:
+        """The lists and dicts that a variable held before the loop with new items: others may hold them, too."""
+        if type(held) not in (list, dict, tuple) or type(value) is not type(held):
+            return value
+        keys = list(held) if isinstance(held, dict) else range(len(held))
+        parts = [self._filled(held[key], value[key], (*path, key)) for key in keys]
+        if isinstance(held, tuple) or path in self.replaced:
+            return with_parts(held, parts)
+        for key, part in zip(keys, parts):
+            held[key] = part
+        return held
+
+    def _finds_replaced(self, left: dict[str, Any]) -> bool:
+        """Whether the body puts other lists or dicts in the place of some that it was thought to fill."""
+        found = {path for path, held in self.held.items() if path[0] in left and _at(left, path) is not held}
+        known = len(self.replaced)
+        self.replaced |= found
+        return len(self.replaced) > known
+
+    def _finds_filled(self, before: tuple) -> bool:
+        """Whether the body, or what it calls, changes lists or dicts of variables that were not thought to be the loop's."""
+        names, contents, _ = before
+        own = {id(held) for held in self.held.values()}
+        changed = {key: held for key, (held, kept) in contents.items() if key not in own and not same_items(kept, held)}
+        found = [n for n, v in names.items() if n not in self.start and any(id(c) in changed for _, c in containers(v, (n,)))]
+        if changed and not found:
+            self.frame.node = self.node
+            kind = type(next(iter(changed.values()))).__name__
+            raise ValueUnknownError(f"This loop changes a {kind} of a function around it, where only a run knows how often.")
+        self.filled += found
+        self.names += found
+        return bool(found)
 
     def _enter(self, builder: Builder) -> None:
         """Bind the loop variables to fresh parameters of a graph."""
@@ -612,6 +656,33 @@ def leaves(value: Any, path: tuple = ()) -> list[tuple[tuple, Any]]:
         return [(path, value)]
     keys = value if isinstance(value, dict) else range(len(parts))
     return [found for key, part in zip(keys, parts) for found in leaves(part, (*path, key))]
+
+
+def containers(value: Any, path: tuple) -> list[tuple[tuple, Any]]:
+    """The lists and dicts in a structure of lists, dicts and tuples, with their paths."""
+    if type(value) not in (list, dict, tuple):
+        return []
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    inner = [found for key, part in items for found in containers(part, (*path, key))]
+    return inner if isinstance(value, tuple) else [(path, value), *inner]
+
+
+def _at(structure: Any, path: tuple) -> Any:
+    """What is in a structure at a path; None if there is nothing."""
+    for key in path:
+        if type(structure) not in (list, dict, tuple):
+            return None
+        try:
+            structure = structure[key]
+        except (KeyError, IndexError):
+            return None
+    return structure
+
+
+def _copied(value: Any) -> Any:
+    """A structure that stays as it is when lists and dicts in the value are changed."""
+    parts = parts_of(value)
+    return value if parts is None else with_parts(value, [_copied(part) for part in parts])
 
 
 def replace_leaves(value: Any, leaf: Callable[..., Any], path: tuple = ()) -> Any:

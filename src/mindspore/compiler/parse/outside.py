@@ -46,7 +46,7 @@ class Contents:
 
     def put_back(self) -> None:
         """Have what was in it in it again."""
-        _fill(self.container, self.kept)
+        fill(self.container, self.kept)
 
 
 class Left:
@@ -62,7 +62,7 @@ class Left:
 
     @items.setter
     def items(self, structure: Any) -> None:
-        _fill(self.container, _without_marks(structure))
+        fill(self.container, _without_marks(structure))
 
 
 class Same:
@@ -187,7 +187,7 @@ def _values(container: Any) -> Iterable[Any]:
     return dict.values(container) if isinstance(container, dict) else container
 
 
-def _fill(container: Any, kept: Any) -> None:
+def fill(container: Any, kept: Any) -> None:
     """Put what a copy holds into the container."""
     if isinstance(container, list):
         list.__setitem__(container, slice(None), kept)

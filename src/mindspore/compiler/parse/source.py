@@ -13,10 +13,12 @@ import linecache
 import re
 import sys
 import types
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 _PRIVATE = re.compile(r"\b__\w+")  # or a name of Python's own
 _CONDITION = re.compile(r"#\s*@jit\.cond:\s*(True|False)\b")
+_LAMBDA = "<lambda>"
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -50,25 +52,43 @@ def _find(code: types.CodeType, file: str) -> Source | None:
 
 
 def _find_in(text: str, code: types.CodeType) -> FunctionNode | None:
-    candidates = [n for n in _functions_in(text).get(code.co_firstlineno, ()) if _matches(n, code)]
+    candidates = [
+        n for n in _functions_in(text, code.co_name == _LAMBDA).get(code.co_firstlineno, ()) if _matches(n, code)
+    ]
     if len(candidates) > 1:
         candidates = [n for n in candidates if _contains_code(n, code)] or candidates
         candidates.sort(key=_extent)  # of nested ones, the innermost that holds all instructions
     return candidates[0] if candidates else None
 
 
+@functools.lru_cache(maxsize=256)
+def _functions_in(text: str, lambdas: bool) -> dict[int, list[FunctionNode]]:
+    """The functions of a file, or its lambdas, by the line they begin in; none where it is not Python."""
+    tree = _parsed(text)
+    return {} if tree is None else _functions_by_line(ast.walk(tree) if lambdas else _statements(tree))
+
+
 @functools.lru_cache(maxsize=128)
-def _functions_in(text: str) -> dict[int, list[FunctionNode]]:
-    """The functions of a file by the line they begin in; none where it is not Python."""
+def _parsed(text: str) -> ast.AST | None:
     try:
         tree = ast.parse(text)
-        if any(not name.endswith("__") for name in _PRIVATE.findall(text)):
-            _mangle(tree, "")
-        if "@jit.cond" in text:
-            _settle_conditions(tree, text.splitlines())
-        return _functions_by_line(tree)
     except (SyntaxError, ValueError):
-        return {}
+        return None
+    if any(not name.endswith("__") for name in _PRIVATE.findall(text)):
+        _mangle(tree, "")
+    if "@jit.cond" in text:
+        _settle_conditions(tree, text.splitlines())
+    return tree
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """A tree without its expressions, which are most of it: of functions, only lambdas stand there."""
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        yield node
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            stack += getattr(node, field, ())
 
 
 def _settle_conditions(tree: ast.AST, lines: list[str]) -> None:
@@ -97,9 +117,9 @@ def _identifiers(node: ast.AST) -> set[str]:
     return {value for n in ast.walk(node) for f in fields if isinstance(value := getattr(n, f, None), str)}
 
 
-def _functions_by_line(tree: ast.AST) -> dict[int, list[FunctionNode]]:
+def _functions_by_line(nodes: Iterable[ast.AST]) -> dict[int, list[FunctionNode]]:
     found: dict[int, list[FunctionNode]] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             decorators = getattr(node, "decorator_list", [])
             first = min([node.lineno, *(d.lineno for d in decorators)])
@@ -110,7 +130,7 @@ def _functions_by_line(tree: ast.AST) -> dict[int, list[FunctionNode]]:
 
 
 def _matches(node: FunctionNode, code: types.CodeType) -> bool:
-    name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
+    name = _LAMBDA if isinstance(node, ast.Lambda) else node.name
     args = node.args
     names = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
     return name == code.co_name and tuple(names) == code.co_varnames[: len(names)]
@@ -141,7 +161,8 @@ def is_library(module: str | None) -> bool:
     if not module:
         return False
     root = module.partition(".")[0]
-    return (root in _LIBRARY_ROOTS or root in _stdlib()) and treatment(module) != "interpreted"
+    known = root in _LIBRARY_ROOTS or (root in sys.stdlib_module_names and root != "__main__")
+    return known and treatment(module) != "interpreted"
 
 
 def treatment(module: str) -> str:
@@ -151,12 +172,8 @@ def treatment(module: str) -> str:
     once, when they are called, and have no place in a graph; "called" (where nothing is stated).
     """
     while module:
-        stated = getattr(sys.modules.get(module), "__ms_treatment__", None)
+        stated = getattr(sys.modules.get(module), "__dict__", {}).get("__ms_treatment__")
         if stated is not None:
             return stated
         module = module.rpartition(".")[0]
     return "called"
-
-
-def _stdlib() -> Any:
-    return sys.stdlib_module_names - {"__main__"}
