@@ -69,6 +69,11 @@ class Convolutional(nn.Cell):
         return self.layers(x)
 
 
+class Padded(nn.Cell):
+    def construct(self, x):
+        return ops.pad(x, (1, 2, 0, 3), value=-np.inf), ops.pad(x, (1, 2, 2, 1), "reflect"), ops.pad(x, (2, 1, 0, 1), "circular")
+
+
 class Attentive(nn.Cell):
     """Indexing, splitting, products of many dimensions, masks."""
 
@@ -120,6 +125,7 @@ NETWORKS = {
         Attentive(),
         [rng().normal(size=(2, 4, 6)).astype(np.float32), rng().integers(0, 2, (2, 4, 4)).astype(bool)],
     ),
+    "padded": lambda: (Padded(), [rng().normal(size=(2, 3, 4)).astype(np.float32)]),
     "recurrent": lambda: (Recurrent(), [rng().normal(size=(2, 5, 3)).astype(np.float32)]),
     "branching": lambda: (Branching(), [np.array([9.0, 2.0, 5.0], np.float32)]),
 }

@@ -20,11 +20,11 @@ SCRIPT = textwrap.dedent("""
     import numpy as np
     from mindspore.backends.cpu import jit
     import mindspore_lite as mslite
-    count, real = [0], jit._compile
-    def counted(*args):
+    count, real = [0], jit._Parsed.object
+    def counted(parsed):
         count[0] += 1
-        return real(*args)
-    jit._compile = counted
+        return real(parsed)
+    jit._Parsed.object = counted
     if sys.argv[1] == "convert":
         mslite.Converter().convert(mslite.FmkType.ONNX, "net.onnx", "net")
     else:

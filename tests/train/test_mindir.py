@@ -56,7 +56,7 @@ def both_ways(tmp_path, net, *inputs, **options):
 
 
 # -- official files ---------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("name", ["convolutions", "control", "mixture"])
+@pytest.mark.parametrize("name", ["convolutions", "control", "mixture", "settings"])
 def test_official_models(official, name, mode):
     data = np.load(official / f"{name}.npz")
     net = GraphCell(ms.load(str(official / f"{name}.mindir")))
@@ -86,7 +86,7 @@ def test_official_encrypted_model(official):
 
 
 def test_messages_of_official_models_survive(official):
-    for name in ("convolutions", "control", "mixture"):
+    for name in ("convolutions", "control", "mixture", "settings"):
         content = (official / f"{name}.mindir").read_bytes()
         assert ModelProto.decode(ModelProto.decode(content).encode()) == ModelProto.decode(content)
 
@@ -163,6 +163,28 @@ class Shapes(nn.Cell):
 
 def test_shapes_and_indexing(tmp_path, mode):
     both_ways(tmp_path, Shapes(), Tensor(np.random.default_rng(2).standard_normal((3, 4, 5)).astype(np.float32)))
+
+
+class Settings(nn.Cell):
+    """Each operation with a setting that is not its default."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = [P.CeLU(2.0), P.HShrink(1.3), P.SoftShrink(1.2), P.Threshold(0.4, 7.0), P.Hardtanh(-0.5, 0.7), P.LeakyReLU(0.3)]
+
+    def construct(self, x):
+        return [op(x) for op in self.found]
+
+
+def test_settings_of_activations(tmp_path, mode):
+    x = np.linspace(-3, 3, 12, dtype=np.float32)
+    loaded = both_ways(tmp_path, Settings(), Tensor(x))
+    expected = [
+        np.where(x > 0, x, 2 * np.expm1(np.minimum(x, 0) / 2)), np.where(np.abs(x) > 1.3, x, 0),
+        np.sign(x) * np.maximum(np.abs(x) - 1.2, 0), np.where(x > 0.4, x, 7), np.clip(x, -0.5, 0.7), np.where(x > 0, x, 0.3 * x),
+    ]  # fmt: skip
+    for found, right in zip(flat(loaded(Tensor(x))), expected, strict=True):
+        np.testing.assert_allclose(found, right, rtol=1e-5, atol=1e-6)
 
 
 def test_written_parameters_are_updated_by_the_loaded_network(tmp_path):

@@ -27,17 +27,28 @@ def read_steps(path: str, decrypt: Decrypt | None = None) -> tuple[Steps, ModelP
         raise ValueError(f"The file {path} is no MindIR model or is damaged: {error}.") from None
 
 
-def load(path: str, shapes: Mapping[str, Shape] | None = None, decrypt: Decrypt | None = None) -> Program:
-    """The graph and weights of a MindIR file. `shapes` gives sizes that the file leaves open, by names of inputs."""
-    return build(read_steps(path, decrypt)[0], shapes)
+def load(
+    path: str,
+    shapes: Mapping[str, Shape] | None = None,
+    decrypt: Decrypt | None = None,
+    operations: PrimitiveOperations | None = None,
+) -> Program:
+    """The graph and weights of a MindIR file. `shapes` gives sizes that the file leaves open, by names of inputs. `operations`: those
+    that a file may use; without it, those of `mindspore.prims`."""
+    return build(read_steps(path, decrypt)[0], shapes, operations=operations)
 
 
-def build(steps: Steps, shapes: Mapping[str, Shape] | None = None, resize: bool = False) -> Program:
+def build(
+    steps: Steps,
+    shapes: Mapping[str, Shape] | None = None,
+    resize: bool = False,
+    operations: PrimitiveOperations | None = None,
+) -> Program:
     """The graph and weights of a program of steps. With `resize`, `shapes` may differ from those of the model."""
-    operations = PrimitiveOperations()
+    known = operations or PrimitiveOperations()
     return program.build(
         steps.main,
-        lambda arguments, held: steps.run(operations, held, arguments),
+        lambda arguments, held: steps.run(known, held, arguments),
         input_specs(steps),
         steps.weights,
         shapes,

@@ -72,8 +72,7 @@ def _as_function(writer: GraphWriter, node: CNode, inputs: list[str], name: str,
         for place, (argument, input_spec) in enumerate(zip(node.args, spec.call)):
             if input_spec.kind and isinstance(argument, ValueNode):
                 names[place] = writer.constant(to_file(input_spec, argument.value))
-        names += [writer.constant(_DEFAULTS.get(missing.name)) for missing in spec.call[len(names) :]]
-    for input_spec in spec.init:
+    for input_spec in (*spec.call[len(names) :], *spec.init):
         own = ATTRIBUTE_NAMES.get((name, input_spec.name), input_spec.name)
         value = node.op.attrs.get(own, _DEFAULTS.get(input_spec.name))
         names.append(writer.constant(to_file(input_spec, value)))

@@ -10,7 +10,7 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.formats.mindir.adapters import ADAPTERS, _cast, _dtype, _prim, adapter
-from mindspore.formats.mindir.compositions import COMPOSED
+from mindspore.formats.mindir.compositions import COMPOSED, composed
 from mindspore.prims import products, values
 
 if TYPE_CHECKING:
@@ -144,6 +144,16 @@ def _index_pad(mode: str) -> Callable:
         return x
 
     return run
+
+
+@composed("PadV3")
+def _pad(x: TensorBase, paddings: Any, value: Any = None, *, mode: str = "constant", paddings_contiguous: bool = True) -> Any:
+    """From the last dimension on, what comes before it and behind; where that is not contiguous, first all that comes before."""
+    known = values.static_value(paddings)
+    amounts = [int(n) for n in (known if paddings_contiguous else np.reshape(known, (2, -1)).T.reshape(-1))]
+    if mode != "constant":
+        return _index_pad({"circular": "wrap"}.get(mode, mode))(x, amounts)
+    return _constant_pad(x, amounts, 0 if value is None else np.reshape(values.static_value(value), -1)[0].item())
 
 
 for _rank in (1, 2, 3):

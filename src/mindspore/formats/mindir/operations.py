@@ -23,6 +23,10 @@ from mindspore.prims.catalogue import catalogue
 _ATTRIBUTE_NAMES = {"format": "data_format"}
 
 
+class UnknownOperationError(ValueError):
+    """A file's operation has no class or function here."""
+
+
 class PrimitiveOperations:
     """Carries out the steps of a MindIR program.
 
@@ -59,10 +63,17 @@ class PrimitiveOperations:
         spec = convention(use.name)
         if spec is None:
             return self._instance(use, use.attributes)(*arguments)
-        converted = [from_file(s, a) for s, a in zip((*spec.call, *spec.init), arguments)]
-        count = len(spec.call)
-        own = {ATTRIBUTE_NAMES.get((use.name, s.name), s.name): v for s, v in zip(spec.init, converted[count:])}
-        return self._instance(use, own)(*converted[:count])
+        made = self._operation(use.name)
+        settings, own, given = _accepted(made), {}, []
+        for place, (described, argument) in enumerate(zip((*spec.call, *spec.init), arguments)):
+            name = ATTRIBUTE_NAMES.get((use.name, described.name), described.name)
+            created_with = _ATTRIBUTE_NAMES.get(name, name) in settings and (isinstance(made, type) or place >= len(spec.call))
+            value = from_file(described, argument)
+            if created_with:
+                own[name] = value
+            else:  # an official class is created with some that ours, or a function, is called with
+                given.append(value)
+        return self._instance(use, own)(*given)
 
     def _instance(self, use: PrimitiveUse, attributes: dict[str, Any]) -> Callable:
         made = self._operation(use.name)
@@ -79,7 +90,7 @@ class PrimitiveOperations:
         if found is None:
             known = convention(name) is not None and self._alone
             hint = "needs mindspore.ops; load it with mindspore.load" if known else "is not supported here"
-            raise ValueError(f"The model uses the operation '{name}', which {hint}.")
+            raise UnknownOperationError(f"The model uses the operation '{name}', which {hint}.")
         return found
 
     def branch(self, predicate: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:

@@ -109,6 +109,20 @@ class Mixture(nn.Cell):
         return y.mean(axis=1), ops.split(e, 1, 1), e.astype(ms.float16), ops.zeros((2, 3), ms.float32)
 
 
+class Settings(nn.Cell):
+    """Operations whose settings stand among the inputs, some of which other programs compose of others."""
+
+    def __init__(self):
+        super().__init__()
+        self.steps = nn.CellList([nn.CELU(2.0), nn.HShrink(1.3), nn.SoftShrink(1.2), nn.LeakyReLU(0.3), nn.Hardtanh(-0.5, 0.7)])
+        self.blocks, self.std = ops.DepthToSpace(2), ops.ReduceStd(axis=1)
+
+    def construct(self, x):
+        found = [step(x) for step in self.steps]
+        grown = ops.pad(x, (1, 0, 2, 1), value=3.0)
+        return (*found, ops.diagonal(x, 1, 2, 3), self.blocks(x), self.std(x)[0], grown, ops.pad(x, (1, 2, 0, 1), mode="reflect"))
+
+
 def flat(value) -> list[np.ndarray]:
     if isinstance(value, (tuple, list)):
         return [a for v in value for a in flat(v)]
@@ -127,6 +141,7 @@ def models(folder: str) -> None:
         "convolutions": (conv, [rng.random((2, 1, 12, 12)).astype(np.float32)]),
         "control": (Control(), [np.ones(2, np.float32), np.array(3, np.int32)]),
         "mixture": (Mixture(), [rng.random((2, 3, 4)).astype(np.float32), np.array([[1, 2]], np.int32)]),
+        "settings": (Settings(), [rng.normal(size=(2, 4, 3, 5)).astype(np.float32) * 2]),
     }
     for name, (net, inputs) in cases.items():
         tensors = [Tensor(i) for i in inputs]
