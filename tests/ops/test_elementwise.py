@@ -1,5 +1,8 @@
 """Functions of single elements against NumPy and SciPy."""
 
+import functools
+from decimal import ROUND_HALF_EVEN, Decimal
+
 import numpy as np
 import pytest
 import scipy.special
@@ -7,6 +10,7 @@ from op_harness import check
 
 import mindspore as ms
 from mindspore import Tensor, ops
+from mindspore._base.optional import available
 
 RNG = np.random.default_rng(0)
 ANY = RNG.uniform(-2, 2, (2, 3)) + 0.013
@@ -188,3 +192,47 @@ def test_empty_tensors():
 def test_gradient_of_nextafter_is_that_of_its_first_argument():
     dx, dy = ms.grad(ops.nextafter, (0, 1))(Tensor([0.0, 1.0]), Tensor([1.0]))
     assert (dx.tolist(), dy.tolist()) == ([1.0, 1.0], [0.0])
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("decimals", [-400, -50, -2, 3, 30, 50, 300, 400])
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
+def test_what_has_no_digits_at_a_place_stays_when_rounded_there(kind, decimals, compiled):
+    x = np.array([1234.5, 60000, 0, -2.5, np.inf, np.nan], kind)
+    function = lambda x: ops.round(x, decimals=decimals)
+    found = (ms.jit(function) if compiled else function)(Tensor(x)).asnumpy()
+    expected = x if decimals > 0 else np.where(np.isfinite(x), np.round(x.astype(np.float64), max(decimals, -300)), x)
+    assert found.dtype == x.dtype
+    np.testing.assert_allclose(found, expected, 1e-3 if kind == "float16" else 1e-6)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "int32", "int64"])
+def test_whole_numbers_are_rounded_exactly(kind, compiled):
+    limits = np.iinfo(kind)
+    x = np.concatenate([RNG.integers(limits.min // 2, limits.max // 2, 50), [5, 15, 25, 35, 50, 100]]).astype(kind)
+    for decimals in (2, 50, -1, -2, -9, -50):
+        function = functools.partial(ops.round, decimals=decimals)
+        found = (ms.jit(function) if compiled else function)(Tensor(x)).asnumpy()
+        step = 10 ** max(-decimals, 0)
+        exact = [_half_even(int(v), step) for v in x]
+        fits = np.array([limits.min <= v <= limits.max for v in exact])
+        assert found.dtype == x.dtype and found[fits].tolist() == [v for v, fit in zip(exact, fits) if fit]
+
+
+def _half_even(value, step):
+    return int((Decimal(value) / step).quantize(Decimal(1), ROUND_HALF_EVEN)) * step
+
+
+@pytest.mark.parametrize("backend", ["", "interp", "cpu", *(["xla"] if available("jax") else [])])
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int32", "int64"])
+@pytest.mark.parametrize("name", ["gcd", "lcm"])
+def test_the_smallest_number_has_divisors_too(name, kind, backend):
+    """XLA's own loop does not end with it."""
+    limits = np.iinfo(kind)
+    x = np.array([limits.min, limits.min, limits.max, 0, limits.min, 12], kind)
+    y = np.array([6, 0, 6, 0, limits.min, 18], kind)
+    function = getattr(ops, name)
+    with ms.context.local_context(backend=backend):
+        found = (ms.jit(lambda x, y: function(x, y)) if backend else function)(Tensor(x), Tensor(y)).asnumpy()
+    assert np.array_equal(found, getattr(np, name)(x, y)) and found.dtype == x.dtype

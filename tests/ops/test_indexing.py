@@ -288,3 +288,37 @@ def test_a_list_of_more_than_numbers_has_a_part_for_each_dimension(parts, mode):
     x[index] = 9.0
     array[parts] = 9
     np.testing.assert_array_equal(x.asnumpy(), array)
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+@pytest.mark.parametrize("value", [True, False])
+@pytest.mark.parametrize(
+    "key",
+    [
+        lambda m: m((3,)), lambda m: m((1,)), lambda m: (Ellipsis, m((3,))), lambda m: (slice(None), m((1, 3))), lambda m: (0, m((3,))),
+        lambda m: (Ellipsis, m((2, 3))), lambda m: m((2, 1)), lambda m: (Ellipsis, m((3, 2)), 0), lambda m: m((2, 2, 3, 2, 1)),
+        lambda m: (None, m((1,))), lambda m: [True],
+    ],
+)  # fmt: skip
+def test_masks_that_do_not_fit_are_refused(key, value, mode):
+    """Also where all that is true happens to lie within the tensor, and where nothing is."""
+
+    def mask(shape):
+        whole = np.zeros(shape, bool)
+        whole.reshape(-1)[0] = value
+        return whole
+
+    array = np.zeros((2, 2, 3, 2), np.float32)
+    with pytest.raises(IndexError):
+        array[key(mask)]
+    of_tensors = lambda k: tuple(map(of_tensors, k)) if isinstance(k, tuple) else Tensor(k) if isinstance(k, np.ndarray) else k
+    given = of_tensors(key(mask))
+
+    def write(x):
+        x = x.copy()
+        x[given] = 1
+        return x
+
+    for function in (lambda x: x[given], write):
+        with pytest.raises(IndexError, match=r"mask of shape|too many"):
+            (function if mode == ms.PYNATIVE_MODE else ms.jit(function))(Tensor(array))

@@ -152,6 +152,16 @@ def test_bad_matrices(fn, words):
         fn()
 
 
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("function", [ops.svd, lambda x: ops.svd(x, compute_uv=False), ops.pinv, lambda x: ops.norm(x, "nuc", (0, 1))])
+def test_singular_values_of_what_is_not_finite_are_refused(function, value):
+    """LAPACK looks for those of infinity for ever."""
+    x = Tensor(np.array([[value, 1.0], [2.0, 3.0]], np.float32))
+    for run in (function, ms.jit(function)):
+        with pytest.raises(ValueError, match="not finite"):
+            run(x)
+
+
 def test_clipping_by_norm():
     a, b = np.full(4, 3.0), np.full(4, 4.0)
     out = ops.clip_by_global_norm((Tensor(a), Tensor(b)), 5.0)

@@ -75,7 +75,6 @@ REFUSED = {
     "bounds": lambda: optimize.minimize(lambda x: x.sum(), Tensor([1.0]), method="BFGS", bounds=[(0, 1)]),
     "constraints": lambda: optimize.minimize(lambda x: x.sum(), Tensor([1.0]), method="BFGS", constraints=[lambda x: x]),
     "type": lambda: fft.dctn(ROWS, type=3),
-    "actual_seq_lengths": lambda: ops.prompt_flash_attention(TOKENS, TOKENS, TOKENS, actual_seq_lengths=Tensor([2]), num_heads=2),
     "prefix": lambda: ops.flash_attention_score(TOKENS, TOKENS, TOKENS, 2, prefix=Tensor([1])),
     "enable_alibi": lambda: ops.FlashAttentionScore(2, enable_alibi=True),
     "prev_block_num": lambda: FlashAttention(8, 2, prev_block_num=1),

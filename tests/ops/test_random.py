@@ -167,3 +167,12 @@ def test_counts_and_seeds_given_as_tensors(mode):
     chances, draw = Tensor([[0.5, 0.5]]), ops.MultinomialWithReplacement(9, True)
     assert draw(chances, Tensor([3]), Tensor([0])).shape == (1, 9)
     assert ms.jit(lambda seed: draw(chances, seed, 0))(Tensor([3])).shape == (1, 9)
+
+
+def test_gamma_numbers_have_the_shape_that_all_arguments_broadcast_to():
+    alpha, beta = Tensor([[3.0, 4.0], [5.0, 6.0]]), Tensor([1.0, 2.0])
+    assert ops.gamma((3, 1, 2), alpha, beta, seed=5).shape == ops.Gamma(3)((3, 1, 2), alpha, beta).shape == (3, 2, 2)
+    drawn = ops.gamma((20000, 1, 1), alpha, beta, seed=5).asnumpy().mean(0)
+    np.testing.assert_allclose(drawn, alpha.asnumpy() / beta.asnumpy(), rtol=0.05)
+    with pytest.raises(ValueError, match="broadcast"):
+        ops.gamma((3,), Tensor([1.0, 2.0]), Tensor([1.0]))

@@ -174,3 +174,22 @@ def test_largest_elements_unsorted_stay_in_their_order(backend, k):
     wanted = np.sort(np.argsort(-x, -1, kind="stable")[:, :k], -1)
     np.testing.assert_array_equal(places.asnumpy(), wanted)
     np.testing.assert_array_equal(found.asnumpy(), np.take_along_axis(x, wanted, -1))
+
+
+@pytest.mark.parametrize("backend", ["interp", "cpu", "xla"])
+def test_quantiles_of_halves_of_infinite_values_and_many_at_once(backend):
+    if backend == "xla":
+        pytest.importorskip("jax")
+    with ms.context.local_context(mode=ms.GRAPH_MODE, backend=backend):
+        many = np.linspace(0, 1, 600)
+        x = RNG.normal(size=(3, 5000)).astype(np.float16)
+        for function in (ops.quantile, ms.jit(ops.quantile)):
+            found = function(Tensor(x), Tensor(many.astype(np.float32)), 1).asnumpy()
+            assert found.dtype == np.float16 and found.shape == (600, 3)
+            np.testing.assert_allclose(found, np.quantile(x.astype(float), many, 1), rtol=2e-3, atol=1e-3)
+            for values, place, wanted in (
+                ([-np.inf, 1.0, 2.0], 0.2, -np.inf), ([1.0, np.inf, np.inf], 0.75, np.inf), ([1.0, 2.0, np.inf], 0.5, 2.0)
+            ):  # fmt: skip
+                assert function(Tensor(values, ms.float32), place).asnumpy() == wanted
+            with pytest.raises(ValueError, match="must have elements along axis 0"):
+                function(Tensor(np.zeros((0, 3), np.float32)), 0.5, 0)

@@ -149,3 +149,19 @@ def test_several_tensors_get_dimensions_at_once(run):
     assert shapes(ops.atleast_3d) == [(1, 1, 1), (1, 2, 1)]
     with pytest.raises(TypeError, match="atleast_2d"):
         run(lambda a: ops.atleast_2d((a, "b")), TWO)
+
+
+@pytest.mark.parametrize("huge", [2**31, 2**40, 2**63 - 1, -(2**63)])
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda n: ops.AvgPoolNd(n, (2,), (2,)), "'rank' must be one of"),
+        (lambda n: ops.MaxPoolNd(n, (2,), (2,)), "'rank' must be one of"),
+        (lambda n: ops.batch_to_space_nd(ops.ones((4, 1, 1, 1)), [2, n], [[0, 0], [0, 0]]), "block|multiple of"),
+        (lambda n: ops.BatchToSpace(n, [[0, 0], [0, 0]])(ops.ones((4, 1, 1, 1))), "block|multiple of"),
+        (lambda n: ops.space_to_batch_nd(ops.ones((1, 1, 2, 2)), [n, 2], [[0, 0], [0, 0]]), "block|multiples of"),
+    ],
+)
+def test_huge_numbers_are_refused_in_words(call, words, huge):
+    with pytest.raises(ValueError, match=words):
+        call(huge)

@@ -97,6 +97,12 @@ def test_python_functions_run_and_differentiate_in_both_modes():
     for wrap in (lambda f: f, ms.jit):
         assert wrap(lambda x: square(x) + 1)(x).tolist() == [2, 10]
         assert wrap(ms.grad(lambda x: square(x).sum()))(x).tolist() == [2, 6]
+    for shape, dtype, result in (((2,), ms.float32, [1, 9]), ((), ms.int32, 5), (((2,),), (ms.float32,), [[1, 9]])):  # as values
+        values = np.array([1.0, 9.0], np.float32) if shape else 5
+        given = ops.Custom(lambda x, values=values: values, shape, dtype, "pyfunc")
+        for wrap in (lambda f: f, ms.jit):
+            found = wrap(given)(x)
+            assert (found.tolist() if not isinstance(found, tuple) else [t.tolist() for t in found]) == result
     two = ops.PyFunc(lambda a: (a + 1, a * 2), [ms.float32], [(2,)], [ms.float32, ms.float32], [(2,), (2,)])
     assert [t.tolist() for t in two(x)] == [[2, 4], [2, 6]]
     wrong = ops.Custom(lambda x: x[:1], lambda x: x, lambda x: x)
@@ -172,6 +178,104 @@ def test_mistakes_with_compiled_operations(tmp_path, monkeypatch):
     monkeypatch.setenv("MS_CUSTOM_AOT_WHITE_LIST", str(tmp_path))
     with pytest.raises(TypeError, match="the legal path for the file is"):
         ops.Custom("/usr/lib/add.so:add", lambda a: a, lambda a: a, "aot")
+
+
+_WITH_EXTRAS = """
+#include <stdexcept>
+#include "custom_aot_extra.h"
+struct Kept : public AotKernelData { float scale; std::vector<float> shifts; };
+extern "C" int axpyInit(int *ndims, int64_t **shapes, const char **dtypes, AotExtra *extra) {
+  if (ndims[0] == 3) throw std::runtime_error("three dimensions");
+  if (ndims[0] == 4) return 7;
+  auto kept = new Kept;
+  kept->scale = extra->Attr<float>("scale");
+  kept->shifts = extra->Attr<std::vector<float>>("shifts");
+  extra->SetKernelData(kept);
+  size_t n = 1;
+  for (int i = 0; i < ndims[0]; i++) n *= shapes[0][i];
+  extra->SetWorkSpace({n * sizeof(float)});
+  return extra->HasAttr("scale") && !extra->HasAttr("nothing") ? 0 : 1;
+}
+extern "C" std::vector<int64_t> axpyInferShape(int *ndims, int64_t **shapes, AotExtra *extra) {
+  std::vector<int64_t> out(shapes[0], shapes[0] + ndims[0]);
+  if (extra->Attr<bool>("flat")) { int64_t n = 1; for (auto s : out) n *= s; return {n}; }
+  return out;
+}
+extern "C" int axpy(int n, void **p, int *ndims, int64_t **shapes, const char **dtypes, void *stream, void *extra) {
+  auto kept = static_cast<Kept *>(static_cast<AotExtra *>(extra)->KernelData());
+  float *a = (float *)p[0], *b = (float *)p[1], *out = (float *)p[2], *room = (float *)p[3];
+  int64_t size = 1;
+  for (int i = 0; i < ndims[0]; i++) size *= shapes[0][i];
+  for (int64_t i = 0; i < size; i++) room[i] = a[i] + b[i] * kept->scale;
+  for (int64_t i = 0; i < size; i++) out[i] = room[i] + kept->shifts[i % kept->shifts.size()];
+  return n == 4 ? 0 : 1;
+}
+"""
+#: the parts of the interface that the source above uses
+_INTERFACE = """
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+class AotKernelData { public: virtual ~AotKernelData() = default; };
+class AotExtra {
+ public:
+  virtual ~AotExtra() = default;
+  virtual bool HasAttr(std::string name) = 0;
+  template <typename T> T Attr(std::string name);
+  void SetWorkSpace(const std::vector<size_t> &sizes) { workspace_ = sizes; }
+  void SetKernelData(AotKernelData *data) { data_ = data; }
+  AotKernelData *KernelData() const { return data_; }
+ private:
+  virtual bool B(std::string name) = 0;
+  virtual int64_t I(std::string name) = 0;
+  virtual float F(std::string name) = 0;
+  virtual std::string S(std::string name) = 0;
+  virtual std::vector<int64_t> IV(std::string name) = 0;
+  virtual std::vector<float> FV(std::string name) = 0;
+  std::vector<size_t> workspace_;
+  AotKernelData *data_{nullptr};
+};
+template <> inline bool AotExtra::Attr(std::string name) { return B(name); }
+template <> inline float AotExtra::Attr(std::string name) { return F(name); }
+template <> inline std::vector<float> AotExtra::Attr(std::string name) { return FV(name); }
+"""
+
+
+@pytest.mark.skipif(shutil.which("c++") is None, reason="needs a C++ compiler")
+def test_attributes_workspaces_and_shapes_of_library_functions(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    (tmp_path / "custom_aot_extra.h").write_text(_INTERFACE)
+    source = tmp_path / "axpy.cc"
+    source.write_text(_WITH_EXTRAS)
+    library = tmp_path / "older.so"  # with strings as they were before C++ 11
+    subprocess.run(["c++", "-D_GLIBCXX_USE_CXX11_ABI=0", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
+
+    def record(**attributes):
+        made = ops.CustomRegOp("axpy").input(0, "a").input(1, "b").output(0, "out")
+        made = made.dtype_format(*3 * (ops.DataType.None_None,))
+        for name, value in attributes.items():
+            made.attr(name, "required", "all", **({} if value is None else {"value": value}))
+        return made.target("CPU").get_op_info()
+
+    a, b = (RNG.normal(size=(2, 3)).astype(np.float32) for _ in range(2))
+    for file in (source, library):
+        for flat in (False, True):
+            op = ops.Custom(f"{file}:axpy", None, ms.float32, "aot", reg_info=record(scale=None, shifts=[1.0, 2.0], flat=flat))
+            for wrap in (lambda f: f, ms.jit):
+                for scale in (2.0, 3):  # given behind the inputs
+                    expected = a + scale * b + np.resize([1, 2], 6).reshape(2, 3)
+                    found = wrap(lambda x, y, scale=scale, op=op: op(x, y, scale))(Tensor(a), Tensor(b))
+                    np.testing.assert_allclose(found.asnumpy(), expected.reshape(6 if flat else (2, 3)), rtol=1e-6)
+                with pytest.raises(RuntimeError, match=r"'Init' of .*failed: three dimensions"):
+                    wrap(lambda x, op=op: op(x, x, 1.0))(Tensor(a[None]))
+                with pytest.raises(RuntimeError, match="failed with status 7"):
+                    wrap(lambda x, op=op: op(x, x, 1.0))(Tensor(a[None, None]))
+    without = ops.Custom(f"{source}:axpy", lambda x, y: x, lambda x, y: x, "aot")
+    with pytest.raises(RuntimeError, match="there is no attribute 'scale' that is a float"):
+        without(Tensor(a), Tensor(b))
+    without.add_prim_attr("scale", 1).add_prim_attr("shifts", [0])
+    np.testing.assert_allclose(without(Tensor(a), Tensor(b)).asnumpy(), a + b, rtol=1e-6)
 
 
 def test_registration_records():

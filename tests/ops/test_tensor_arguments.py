@@ -80,3 +80,32 @@ def test_weights_of_losses_are_tensors(weight):
         ops.binary_cross_entropy(x, y, weight)
     with pytest.raises(TypeError, match="'pos_weight' must be a Tensor"):
         ops.binary_cross_entropy_with_logits(x, y, None, weight)
+
+
+NUMBERS = {
+    "topk": lambda x, k: ops.topk(x, k)[0],
+    "TopK": lambda x, k: ops.TopK()(x, k)[0],
+    "cumsum": ops.cumsum,
+    "expand_dims": ops.expand_dims,
+    "unsqueeze": ops.unsqueeze,
+    "gather": lambda x, k: ops.gather(x, Tensor([0]), k),
+    "cat": lambda x, k: ops.cat((x, x), k),
+    "argmax": ops.argmax,
+    "one_hot": lambda x, k: ops.one_hot(Tensor([0]), k),
+    "range": lambda x, k: ops.range(Tensor(0), k, Tensor(1)),
+    "sort": lambda x, k: ops.sort(x, k)[0],
+    "eye": lambda x, k: ops.eye(k, 3),
+}
+
+
+@pytest.mark.parametrize("function", NUMBERS.values(), ids=NUMBERS)
+def test_a_number_may_be_a_tensor_of_one_element(function, mode):
+    expected = function(X, 1).asnumpy()
+    for given in (Tensor(1), Tensor([1], ms.int32), Tensor([[1]])):
+        constant = run(mode, function, X, given)
+        np.testing.assert_array_equal(constant.asnumpy(), expected)
+        argument = ms.jit(function)(X, given) if mode == ms.GRAPH_MODE else function(X, given)
+        np.testing.assert_array_equal(argument.asnumpy(), expected)
+    for wrong in ([1], Tensor([1, 1])):
+        with pytest.raises((TypeError, ValueError)):
+            run(mode, function, X, wrong)

@@ -109,11 +109,13 @@ def test_overflow_status():
 @pytest.mark.parametrize("compiled", [False, True])
 def test_print(compiled, capfd):
     def show(x):
-        ops.Print()("x is", x)
+        ops.Print()("x is", x, 1)
+        ops.print_(x)
         return x
 
-    (ms.jit(show) if compiled else show)(X).asnumpy()
-    assert "x is" in capfd.readouterr().out
+    x = Tensor([[1.0], [2.0]])
+    (ms.jit(show) if compiled else show)(x).asnumpy()
+    assert capfd.readouterr().out == f"x is\n{x!r}\n1\n{x!r}\n"
 
 
 def test_the_ready_made_printer(capfd):

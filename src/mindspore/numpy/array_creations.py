@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -656,7 +657,7 @@ def _count(columns: list, edges: list, weights: Any) -> Any:
         within = F.logical_and(F.greater_equal(place, 0), F.less(place, n))
         flat = place if flat is None else flat * n + place
         inside = within if inside is None else F.logical_and(inside, within)
-    size = int(onp.prod(shape))
+    size = math.prod(shape)
     index = F.where(inside, flat, size)
     w = F.ones(index.shape, mstype.float32) if weights is None else weights
     total = F.tensor_scatter_add(F.zeros((size + 1,), w.dtype), Reshape()(index, (-1, 1)), w)[:size]

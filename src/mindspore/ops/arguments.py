@@ -155,7 +155,7 @@ def to_float(x: Any) -> Any:
 
 def normal_axis(op: str, axis: Any, ndim: int, name: str = "axis") -> int:
     """One axis, counted from the front."""
-    return checks.axis(op, values.static_value(axis), ndim, name)
+    return checks.axis(op, values.static_number(axis), ndim, name)
 
 
 def normal_axes(op: str, axis: Any, ndim: int, name: str = "axis") -> tuple[int, ...]:
@@ -180,7 +180,7 @@ def static_int(op: str, name: str, value: Any, low: int | None = None) -> int:
         if value.size != 1:
             raise TypeError(f"For '{op}', '{name}' must hold one int, but got a Tensor of shape {value.shape}.")
         (value,) = static_ints(op, name, Reshape()(value, (1,)))
-    return checks.integer(op, name, values.static_value(value), low)
+    return checks.integer(op, name, values.static_number(value), low)
 
 
 def _named(function: Callable, name: str, doc: str) -> Callable:

@@ -31,7 +31,7 @@ from mindspore.prims.attention_dropout import DropoutAttention
 from mindspore.prims.broadcasting import BroadcastTo, Reshape
 from mindspore.prims.linalg import BatchMatMul
 from mindspore.prims.reduction import ReduceMean
-from mindspore.prims.values import from_array
+from mindspore.prims.values import TensorBase, from_array
 
 if TYPE_CHECKING:
     from mindspore._base.dtype import DType
@@ -207,9 +207,11 @@ def flash_attention_score(
 def flash_attention(
     query: Tensor, key: Tensor, value: Any, head_num: int, real_shift: Any, drop_mask: Any, attn_mask: Any,
     actual_seq_qlen: Any, actual_seq_kvlen: Any, keep_prob: float, scalar_value: float, pre_tokens: int, next_tokens: int,
-    input_layout: str, sparse_mode: int, ring: bool = False,
+    input_layout: str, sparse_mode: int, ring: bool = False, key_lengths: Any = None,
 ) -> Tensor:  # fmt: skip
-    """`flash_attention_score`; `ring`: keys travel between devices that share a sequence."""
+    """`flash_attention_score`; `ring`: keys travel between devices that share a sequence; `key_lengths`: of each sample, the keys
+    behind are left out.
+    """
     for name, tensor in (("query", query), ("key", key), ("value", value)):
         require_tensor("flash_attention_score", name, tensor)
     if input_layout not in ("BSH", "SBH", "BNSD", "BSND", "TND"):
@@ -218,7 +220,7 @@ def flash_attention(
         )
     if not 0 < keep_prob <= 1:
         raise ValueError(f"For 'flash_attention_score', 'keep_prob' must be in range (0, 1], but got {keep_prob}.")
-    options = (scalar_value, keep_prob, drop_mask, pre_tokens, next_tokens, sparse_mode, ring)
+    options = (scalar_value, keep_prob, drop_mask, pre_tokens, next_tokens, sparse_mode, ring, key_lengths)
     if input_layout == "TND":
         ends = static_ints("flash_attention_score", "actual_seq_qlen", actual_seq_qlen)
         key_ends = static_ints("flash_attention_score", "actual_seq_kvlen", actual_seq_kvlen)
@@ -237,7 +239,7 @@ def flash_attention(
 
 def _flash(q: Tensor, k: Tensor, v: Tensor, shift: Any, mask: Any, options: tuple) -> Any:
     """Attention of (B, N, S, D) with masks and dropout."""
-    scale, keep_prob, drop_mask, before, after, mode, ring = options
+    scale, keep_prob, drop_mask, before, after, mode, ring, key_lengths = options
     bias = None
     pattern = _sparse_bias(mode, q.shape[2], k.shape[2], before, after)
     if mask is not None and mode in (0, 1):
@@ -245,6 +247,9 @@ def _flash(q: Tensor, k: Tensor, v: Tensor, shift: Any, mask: Any, options: tupl
     if pattern is not None and not (mode == 0 and mask is not None):
         fixed = cast(from_array(pattern), q.dtype)
         bias = fixed if bias is None else bias + fixed
+    if key_lengths is not None:
+        behind = keys_behind(key_lengths, k.shape[2], q.dtype)
+        bias = behind if bias is None else bias + behind
     if shift is not None:
         # The shift is added before scaling; the primitive adds after it.
         bias = shift * scale if bias is None else bias + shift * scale
@@ -259,9 +264,32 @@ def _flash(q: Tensor, k: Tensor, v: Tensor, shift: Any, mask: Any, options: tupl
     return BatchMatMul()(p * cast(unpacked(drop_mask, p.shape), p.dtype) * (1 / keep_prob), v)
 
 
+def is_within(lengths: Any, count: int) -> Any:
+    """Of each of `count` places, whether it is within the length of a sample: (batch, count)."""
+    ends = lengths if isinstance(lengths, TensorBase) else from_array(np.asarray(lengths, np.int64))
+    return _ew.Less()(from_array(np.arange(count)[None]), Reshape()(cast(ends, mstype.int64), (-1, 1)))
+
+
+def keys_behind(lengths: Any, count: int, dtype: DType) -> Any:
+    """Numbers to add to scores, so that keys behind the length of a sample are left out."""
+    late = _ew.LogicalNot()(is_within(lengths, count))
+    return Reshape()(additive_mask(late, dtype, True), (-1, 1, 1, count))
+
+
+def _without_padding(out: Tensor, layout: str, lengths: Any) -> Any:
+    """Zeros for the queries behind the length of a sample."""
+    samples, places = (1, 0) if layout == "SBH" else (0, layout.index("S"))
+    within = is_within(lengths, out.shape[places])
+    shape = [1] * out.ndim
+    shape[samples], shape[places] = -1, out.shape[places]
+    within = Transpose()(within, (1, 0)) if samples else within
+    return _ew.Select()(Reshape()(within, tuple(shape)), out, _ew.ZerosLike()(out))
+
+
 def _four_dimensions(mask: Tensor) -> Any:
+    """A mask of (batch, queries, keys) or (queries, keys), the same for all heads."""
     while mask.ndim < 4:
-        mask = ExpandDims()(mask, 0)
+        mask = ExpandDims()(mask, 0 if mask.ndim == 2 else 1)
     return mask
 
 
@@ -289,7 +317,8 @@ def prompt_flash_attention(
     scale_value: float = 1.0, pre_tokens: int = 2147483647, next_tokens: int = 0, input_layout: str = "BSH",
     num_key_value_heads: int = 0, sparse_mode: int = 0, inner_precise: int = 1,
 ) -> Tensor:  # fmt: skip
-    """Attention over a whole prompt, for inference.
+    """Attention over a whole prompt, for inference. `actual_seq_lengths` and `actual_seq_lengths_kv` say how many queries and keys of
+    each sample there are; what is behind is left out, and its results are zeros.
 
     Examples:
         >>> x = ops.ones((1, 4, 16), ms.float16)
@@ -298,14 +327,11 @@ def prompt_flash_attention(
     """
     if any(v is not None for v in (deq_scale1, quant_scale1, deq_scale2, quant_scale2, quant_offset2)):
         raise ValueError("For 'prompt_flash_attention', quantised inputs are not supported.")
-    refuse_given(
-        "prompt_flash_attention", actual_seq_lengths=actual_seq_lengths, actual_seq_lengths_kv=actual_seq_lengths_kv
-    )
-    reach = next_tokens if attn_mask is None else 2147483647
-    return flash_attention_score(
-        query, key, value, num_heads, real_shift=pse_shift, attn_mask=attn_mask, scalar_value=scale_value,
-        pre_tokens=pre_tokens, next_tokens=reach, input_layout=input_layout, sparse_mode=sparse_mode,
+    out = flash_attention(
+        query, key, value, num_heads, pse_shift, None, attn_mask, None, None, 1.0, scale_value, pre_tokens, next_tokens, input_layout,
+        sparse_mode, key_lengths=actual_seq_lengths_kv,
     )  # fmt: skip
+    return out if actual_seq_lengths is None else _without_padding(out, input_layout, actual_seq_lengths)
 
 
 def speed_fusion_attention(

@@ -12,7 +12,7 @@ from typing import Any
 
 from mindspore.prims import checks, explain
 from mindspore.prims.active import ACTIVE
-from mindspore.prims.mesh import constrained, entries_for
+from mindspore.prims.mesh import entries_for, laid_call
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.setting_types import REQUIRED, Typed, setting_types
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
@@ -28,6 +28,8 @@ class Composition(Primitive):
     cuts: str = ""
     #: whether a strategy may cut what one of the operations needs whole: it is brought together there
     brings_together = False
+    #: whether an argument may be whole where others that run together with it are cut
+    may_be_whole = False
     #: positions and names of arguments that must be tensors
     tensors: tuple[tuple[int, str], ...] = ()
 
@@ -49,17 +51,10 @@ class Composition(Primitive):
                 f"For '{self.name}', the strategy {strategy} is invalid: it has {len(strategy)} entries, but there are {entries} tensors "
                 "among the inputs."
             )
-        whole = () if self.brings_together else (strategy, entries)
-        args, taken = constrained(self.name, args, strategy, *whole)
-        if len(strategy) > taken:
-            kwargs = dict(zip(kwargs, constrained(self.name, tuple(kwargs.values()), strategy[taken:], *whole)[0]))
-        out = self._composed(args, kwargs)
-        wish = self.attrs.get("out_strategy")
-        if wish is None:
-            return out
-        single = not isinstance(out, (tuple, list))
-        found, _ = constrained(self.name, (out,) if single else tuple(out), wish)
-        return found[0] if single else type(out)(found)
+        whole = () if self.brings_together else (strategy, entries, self.may_be_whole)
+        return laid_call(
+            self.name, lambda *a, **k: self._composed(a, k), args, kwargs, strategy, self.attrs.get("out_strategy"), *whole
+        )
 
     def _check_cuts(self, strategy: Any) -> None:
         known: dict[str, int] = {}

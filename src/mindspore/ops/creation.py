@@ -27,6 +27,7 @@ from mindspore.prims.arrays import Fill, Pad, SetItem, Transpose
 from mindspore.prims.broadcasting import ReduceSum, Reshape
 from mindspore.prims.creation import Eye, Range, Tril, Triu
 from mindspore.prims.setting_types import setting_types
+from mindspore.prims.valueless import Valueless
 
 if TYPE_CHECKING:
     from mindspore._base.dtype import DType
@@ -70,14 +71,16 @@ def ones(shape: Any, dtype: DType | None = None) -> Tensor:
 
 
 def empty(*size: Any, dtype: Any = None, device: Any = None) -> Tensor:
-    """A tensor of the given shape; its elements are 0.
+    """A tensor of the given shape; its elements are 0. On the device "meta" it has none (`DeviceCtx`).
 
     Examples:
         >>> ops.empty(2, 3, dtype=ms.float16).shape
         (2, 3)
     """
-    shape = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
-    return zeros(tuple(shape), dtype)
+    dims = tuple(size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size)
+    if device is not None and checks.is_meta("empty", device):
+        return values.from_array(Valueless(_shape("empty", dims), mstype.to_dtype(dtype or mstype.float32).np))
+    return zeros(dims, dtype)
 
 
 def full(size: Any, fill_value: Any, *, dtype: DType | None = None) -> Tensor:
@@ -181,7 +184,7 @@ def linspace(start: Any, end: Any, steps: int) -> Tensor:
         >>> print(ops.linspace(0, 1, 5))
         [0.   0.25 0.5  0.75 1.  ]
     """
-    count = checks.integer("linspace", "steps", values.static_value(steps), 1)
+    count = checks.integer("linspace", "steps", values.static_number(steps), 1)
     if values.is_number(start) and values.is_number(end):
         return Tensor(np.linspace(start, end, count), mstype.float32)
     first, last = as_tensor(start, mstype.float32), as_tensor(end, mstype.float32)
@@ -357,7 +360,7 @@ def matrix_diag(
     require_rank("matrix_diag", "x", x, 1)
     require_tensors("matrix_diag", x=x)
     low, high = _band(k)
-    rows, cols = values.static_value(num_rows), values.static_value(num_cols)
+    rows, cols = values.static_number(num_rows), values.static_number(num_cols)
     longest = x.shape[-1]
     lead = x.shape[:-1] if low == high else x.shape[:-2]
     least = longest - min(high, 0), longest + max(low, 0)  # rows and columns that hold the diagonals
@@ -462,7 +465,7 @@ def matrix_band_part(x: Tensor, lower: Any, upper: Any) -> Tensor:
 # -- windows --------------------------------------------------------------------------------------------------------
 def _window(op: str, length: Any, periodic: bool, dtype: DType | None, shape: Callable) -> Tensor:
     """A window sampled at n points; a periodic one leaves out the last of n + 1."""
-    n = checks.integer(op, "window_length", values.static_value(length), 0)
+    n = checks.integer(op, "window_length", values.static_number(length), 0)
     checks.boolean(op, "periodic", periodic)
     if n <= 1:
         return Tensor(np.ones(n), mstype.float32 if dtype is None else dtype)

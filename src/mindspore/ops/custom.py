@@ -6,20 +6,22 @@ kernels are compiled themselves (`hybrid.py`), on a GPU as parts of XLA's progra
 
 from __future__ import annotations
 
+import functools
+import json
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from mindspore._base import dtype as mstype
-from mindspore._base.keys import ByIdentity
+from mindspore._base.keys import ByIdentity, exact
 from mindspore._base.optional import require
 from mindspore.common.tensor import Tensor
 from mindspore.ir import Abstract, AbstractTensor, AbstractTuple
 from mindspore.ops._hybrid_names import INTRINSICS
-from mindspore.ops.custom_library import library_function
+from mindspore.ops.custom_library import LibraryFunction, library_function
 from mindspore.ops.hybrid import Hybrid
-from mindspore.prims import checks
+from mindspore.prims import checks, values
 from mindspore.prims.pallas import on_cuda
 from mindspore.prims.primitive import Primitive
 
@@ -165,18 +167,47 @@ class Custom(Primitive):
         if func_type == "akg" or getattr(func, "__ms_hybrid__", False):
             func_type = "hybrid"
         self.func, self.func_type, self.out_shape, self.out_dtype = func, func_type, out_shape, out_dtype
-        run = library_function(func, out_shape, _target(reg_info)) if func_type == "aot" else func
+        run: Any = func
+        if func_type == "aot":
+            run = self._library = library_function(func, out_shape, _target(reg_info))
+            self._declared = _record(reg_info)
         if func_type != "aot" and not callable(func):
             raise TypeError(f"For 'Custom', 'func' must be a function for func_type {func_type!r}, but got {func!r}.")
         if func_type == "hybrid":
             self._call: HostCall = self._kernel(Hybrid(func), bprop)
             return
         if func_type == "aot":
-            run = self._with_outputs(run)
+            self._calls: dict[Any, HostCall] = {}  # by attributes
+            self._bprop = bprop
+            return
         self._call = HostCall("Custom", run, self._results, bprop)
 
     def __call__(self, *args: Any) -> Any:
+        if self.func_type == "aot":
+            args, attributes = self._divided(args)
+            return self._library_call(attributes)(*args)
         return self._call(*args)
+
+    def _divided(self, args: tuple) -> tuple[tuple, dict[str, Any]]:
+        """Arguments that are inputs, and all attributes: those that the record gives no value for come behind the inputs."""
+        attributes, inputs, records = dict(self.attrs), self._declared.get("inputs"), self._declared.get("attr", [])
+        attributes |= {record["name"]: record["value"] for record in records if record.get("value") is not None}
+        open_ones = [record["name"] for record in records if record.get("value") is None]
+        count = len(inputs) if inputs else len(args) - len(open_ones)
+        given = dict(zip(open_ones, args[count:]))
+        for name, value in given.items():
+            if values.is_symbolic(value):
+                raise TypeError(f"For 'Custom', the attribute {name!r} must be a constant, but got a value that only the graph knows.")
+            given[name] = value.asnumpy().tolist() if isinstance(value, Tensor) else value
+        return args[:count], attributes | given
+
+    def _library_call(self, attributes: dict[str, Any]) -> HostCall:
+        key = exact(attributes)
+        if key not in self._calls:
+            library = self._library.with_attributes(attributes)
+            results = functools.partial(self._results, library=library)
+            self._calls[key] = HostCall("Custom", self._with_outputs(library, results), results, self._bprop)
+        return self._calls[key]
 
     def _kernel(self, hybrid: Hybrid, bprop: Callable | None) -> HostCall:
         """The call of a kernel; without a `bprop`, its gradient is another kernel."""
@@ -198,18 +229,22 @@ class Custom(Primitive):
             return KernelCall("Custom", hybrid, self._results, bprop or own_gradient, lambda arrays: None)
         return KernelCall("Custom", hybrid, hybrid.results, bprop or own_gradient, hybrid.for_device, hybrid.fill)
 
-    def _results(self, *args: Any) -> Any:
-        """What comes out, from the declared shapes and types or, failing that, by a trial run on zeros."""
-        if self.out_shape is None or self.out_dtype is None:
-            if self.func_type == "aot":
-                raise TypeError("For 'Custom', func_type 'aot' needs 'out_shape' and 'out_dtype': values, or functions of the inputs.")
+    def _results(self, *args: Any, library: LibraryFunction | None = None) -> Any:
+        """What comes out, from the declared shapes and types or, failing that, from the library or by a trial run on zeros."""
+        if library is None and (self.out_shape is None or self.out_dtype is None):
             return self._trial(*args)
         shapes = [list(a.shape) for a in args]
         dtypes = [a.dtype for a in args]
         shape = self.out_shape(*shapes) if callable(self.out_shape) else self.out_shape
-        dtype = self.out_dtype(*dtypes) if callable(self.out_dtype) else self.out_dtype
+        if library is not None and (shape is None or self.out_dtype is None):
+            shape = library.shape([tuple(a.shape) for a in args], [a.dtype.np.name for a in args])
+            if self.out_dtype is None:
+                raise TypeError("For 'Custom', func_type 'aot' needs 'out_dtype': a type, or a function of the inputs' types.")
+        declares = callable(self.out_dtype) and not isinstance(self.out_dtype, mstype.DType)
+        dtype = self.out_dtype(*dtypes) if declares else self.out_dtype
         if isinstance(dtype, (tuple, list)):
-            return AbstractTuple(tuple(AbstractTensor(mstype.to_dtype(d), tuple(s)) for s, d in zip(shape, dtype)))
+            shapes = [shape] if self.out_shape is None else shape
+            return AbstractTuple(tuple(AbstractTensor(mstype.to_dtype(d), tuple(s)) for s, d in zip(shapes, dtype)))
         return AbstractTensor(mstype.to_dtype(dtype), tuple(shape))
 
     def _trial(self, *args: Any) -> Any:
@@ -218,11 +253,12 @@ class Custom(Primitive):
             return AbstractTuple(tuple(_abstract(np.asarray(o)) for o in out))
         return _abstract(np.asarray(out))
 
-    def _with_outputs(self, run: Callable) -> Callable:
+    @staticmethod
+    def _with_outputs(run: Callable, results: Callable) -> Callable:
         """A library function fills arrays that it is given."""
 
         def call(*arrays: np.ndarray) -> Any:
-            abstract = self._results(*map(_abstract, arrays))
+            abstract = results(*map(_abstract, arrays))
             elements = abstract.elements if isinstance(abstract, AbstractTuple) else (abstract,)
             outputs = [np.empty(a.shape, a.dtype.np) for a in elements]
             run([*arrays, *outputs])
@@ -233,8 +269,17 @@ class Custom(Primitive):
 
 def _target(reg_info: Any) -> str:
     """The device that registration records name."""
+    return next((r["target"] for r in _records(reg_info) if r.get("target")), "CPU")
+
+
+def _record(reg_info: Any) -> dict:
+    """The first registration record."""
+    return next(iter(_records(reg_info)), {})
+
+
+def _records(reg_info: Any) -> list[dict]:
     records = reg_info if isinstance(reg_info, (list, tuple)) else [reg_info]
-    return next((r["target"] for r in records if isinstance(r, dict) and r.get("target")), "CPU")
+    return [r for r in (json.loads(r) if isinstance(r, str) else r for r in records) if isinstance(r, dict)]
 
 
 # -- hybrid kernels ---------------------------------------------------------------------------------------------------

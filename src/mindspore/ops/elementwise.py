@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 from typing import Any
 
@@ -719,8 +720,32 @@ def round(input: Any, *, decimals: int = 0) -> Tensor:
     checks.integer("round", "decimals", decimals)
     if decimals == 0:
         return ew.Round()(input)
-    scale = 10.0**decimals
-    return cast(ew.Round()(input * scale) / scale, as_tensor(input).dtype)
+    x = as_tensor(input)
+    return _rounded_whole(x, decimals) if x.dtype.kind in "iu" else _rounded(x, decimals)
+
+
+def _rounded(x: Tensor, decimals: int) -> Tensor:
+    """Floats to so many decimals. What overflows when it is scaled has no digits there, and stays."""
+    wide = cast(x, mstype.float64 if x.dtype is mstype.float64 or builtins.abs(decimals) > 30 else mstype.float32)
+    same = ew.StopGradient()(wide)
+    if builtins.abs(decimals) > 308:  # the largest number is 1.8e308
+        return cast(same if decimals > 0 else ew.Select()(ew.IsFinite()(same), same * 0, same), x.dtype)
+    scale = 10.0 ** builtins.abs(decimals)
+    scaled = wide * scale if decimals > 0 else wide / scale
+    whole = ew.Round()(scaled)
+    return cast(ew.Select()(ew.IsFinite()(scaled), whole / scale if decimals > 0 else whole * scale, same), x.dtype)
+
+
+def _rounded_whole(x: Tensor, decimals: int) -> Tensor:
+    """Whole numbers to tens, hundreds …, without floats, which would round large ones."""
+    if decimals > 0:
+        return ew.Cast()(x, x.dtype)
+    step = 10**-decimals
+    if step > np.iinfo(x.dtype.np).max:
+        return x * 0
+    below = floor_div(x, step)
+    rest = x - below * step
+    return (below + cast((rest > step - rest) | ((rest == step - rest) & (below % 2 == 1)), x.dtype)) * step
 
 
 def frac(x: Tensor) -> Tensor:
@@ -768,11 +793,14 @@ def sinc(input: Any) -> Tensor:
         [1.         0.63661975]
     """
     require_operands("sinc", input=input)
-    x = to_float(as_tensor(input)) * math.pi
-    at_zero = ew.Equal()(x, 0)
-    safe = ew.Select()(at_zero, ew.ones_like(x), x)
-    # near 0 the Taylor series keeps derivatives right where the quotient is 0/0
-    return ew.Select()(at_zero, 1 - x * x / 6, ew.Sin()(safe) / safe)
+    given = to_float(as_tensor(input))
+    x = ew.in_float32(given) * math.pi  # 16 bits have no room for a large angle
+    # the Taylor series keeps derivatives right where those of the quotient cancel
+    small = ew.Less()(ew.Abs()(x), 0.02 if x.dtype.itemsize == 8 else 0.1)
+    safe = ew.Select()(small, ew.ones_like(x), x)
+    near = x * x
+    out = ew.Select()(small, 1 - near / 6 * (1 - near / 20 * (1 - near / 42)), ew.Sin()(safe) / safe)
+    return ew.as_type(out, given.dtype)
 
 
 def logit(input: Any, eps: float | None = None) -> Tensor:

@@ -23,11 +23,12 @@ from mindspore.prims.values import from_array
 __all__ = ["fractional_max_pool2d", "fractional_max_pool3d"]
 
 
-def _sizes(op: str, name: str, value: Any, rank: int) -> tuple[int, ...]:
-    sizes = (value,) * rank if isinstance(value, int) else tuple(value)
-    if len(sizes) != rank or any(isinstance(s, bool) or not isinstance(s, int) or s <= 0 for s in sizes):
+def sizes(op: str, name: str, value: Any, rank: int) -> tuple[int, ...]:
+    """A positive int for each dimension; one stands for all."""
+    given = (value,) * rank if isinstance(value, int) else tuple(value)
+    if len(given) != rank or any(isinstance(s, bool) or not isinstance(s, int) or s <= 0 for s in given):
         raise ValueError(f"For '{op}', '{name}' must be a positive int or {rank} of them, but got {value!r}.")
-    return sizes
+    return given
 
 
 def _starts(sample: Tensor, size: int, out: int, kernel: int) -> Any:
@@ -89,7 +90,7 @@ def _pool(
         if len(ratios) != rank or any(not 0 < r < 1 for r in ratios):
             raise ValueError(f"For '{op}', 'output_ratio' must lie in (0, 1), but got {output_ratio!r}.")
         output_size = tuple(int(n * r) for n, r in zip(whole.shape[2:], ratios))
-    kernel, out = _sizes(op, "kernel_size", kernel_size, rank), _sizes(op, "output_size", output_size, rank)
+    kernel, out = sizes(op, "kernel_size", kernel_size, rank), sizes(op, "output_size", output_size, rank)
     if samples is None:
         samples = rand(*whole.shape[:2], rank)
     result = fractional_pool(op, whole, kernel, out, samples)

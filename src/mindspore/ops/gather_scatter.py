@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -649,7 +650,7 @@ def inplace_sub(x: Tensor, v: Any, indices: Any) -> Tensor:
 # -- segments -------------------------------------------------------------------------------------------------------
 def _segment_reduce(op: str, x: Tensor, segment_ids: Tensor, num_segments: Any, reduction: str, empty: Any) -> Tensor:
     """Combine the slices of x with equal ids; negative ids go to a segment that is dropped."""
-    count = checks.integer(op, "num_segments", values.static_value(num_segments), 0)
+    count = checks.integer(op, "num_segments", values.static_number(num_segments), 0)
     if segment_ids.shape != x.shape[: segment_ids.ndim]:
         raise ValueError(
             f"For '{op}', the shape of 'segment_ids' must start that of 'x', but got {segment_ids.shape} and {x.shape}."
@@ -732,7 +733,7 @@ def one_hot(indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axi
     indices = as_tensor(indices)
     if indices.dtype.kind not in "ui":
         raise TypeError(f"For 'one_hot', 'indices' must be of an integer type, but got {indices.dtype}.")
-    depth = checks.integer("one_hot", "depth", values.static_value(depth), 0)
+    depth = checks.integer("one_hot", "depth", values.static_number(depth), 0)
     at = normal_axis("one_hot", axis, indices.ndim + 1)
     from mindspore.prims.arrays import ExpandDims
 
@@ -752,7 +753,7 @@ def sequence_mask(lengths: Tensor, maxlen: int | None = None) -> Tensor:
     require_tensors("sequence_mask", lengths=lengths)
     if maxlen is None:
         maxlen = max(largest("sequence_mask", lengths, 0), 0)
-    steps = Range(dtype=lengths.dtype)(0, checks.integer("sequence_mask", "maxlen", values.static_value(maxlen), 0), 1)
+    steps = Range(dtype=lengths.dtype)(0, checks.integer("sequence_mask", "maxlen", values.static_number(maxlen), 0), 1)
     return ew.Less()(steps, Reshape()(lengths, (*lengths.shape, 1)))
 
 
@@ -791,12 +792,20 @@ def space_to_batch_nd(input_x: Tensor, block_size: Any, paddings: Any) -> Tensor
     return _space_to_batch("space_to_batch_nd", input_x, block_size, paddings, 1)
 
 
+def _block_sizes(op: str, name: str, given: Any, count: int) -> tuple[int, ...]:
+    """The sizes of blocks in so many dimensions; one stands for all."""
+    sizes = tuple(static_ints(op, name, given))
+    sizes = sizes * count if len(sizes) == 1 else sizes
+    if len(sizes) != count or min(sizes, default=1) < 1:
+        raise ValueError(f"For '{op}', '{name}' must be {count} positive sizes, one for each dimension that is cut, but got {sizes}.")
+    return sizes
+
+
 def _space_to_batch(op: str, x: Tensor, block: Any, paddings: Any, first: int) -> Tensor:
     from mindspore.prims.arrays import Pad, Transpose
 
     count = len(values.static_value(paddings))
-    block = static_ints(op, "block_size", block)
-    block = block * count if len(block) == 1 else block
+    block = _block_sizes(op, "block_size", block, count)
     first = x.ndim - count if x.ndim - count >= first else first
     x = Pad(((0, 0),) * first + tuple(tuple(p) for p in values.static_value(paddings)))(x)
     if any(n % b for n, b in zip(x.shape[first:], block)):
@@ -806,7 +815,7 @@ def _space_to_batch(op: str, x: Tensor, block: Any, paddings: Any, first: int) -
     blocks = tuple(first + 2 * i + 1 for i in range(count))
     outer = tuple(first + 2 * i for i in range(count))
     moved = Transpose()(x6, (*blocks, *range(first), *outer))
-    return Reshape()(moved, (int(np.prod(block)) * x.shape[0], *x.shape[1:first], *(x6.shape[o] for o in outer)))
+    return Reshape()(moved, (math.prod(block) * x.shape[0], *x.shape[1:first], *(x6.shape[o] for o in outer)))
 
 
 def batch_to_space_nd(input_x: Tensor, block_shape: Any, crops: Any) -> Tensor:
@@ -823,12 +832,11 @@ def batch_to_space_nd(input_x: Tensor, block_shape: Any, crops: Any) -> Tensor:
 
     op, crops = "batch_to_space_nd", values.static_value(crops)
     count = len(crops)
-    block = static_ints(op, "block_shape", block_shape)
-    block = block * count if len(block) == 1 else block
+    block = _block_sizes(op, "block_shape", block_shape, count)
     first = input_x.ndim - count
-    if input_x.shape[0] % int(np.prod(block)):
-        raise ValueError(f"For '{op}', the batch size {input_x.shape[0]} must be a multiple of {int(np.prod(block))}.")
-    batch = input_x.shape[0] // int(np.prod(block))
+    if input_x.shape[0] % math.prod(block):
+        raise ValueError(f"For '{op}', the batch size {input_x.shape[0]} must be a multiple of {math.prod(block)}.")
+    batch = input_x.shape[0] // math.prod(block)
     x = Reshape()(input_x, (*block, batch, *input_x.shape[1:]))
     order = [*range(count, count + first)]
     for i in range(count):
@@ -893,7 +901,7 @@ def diag_part(x: Tensor) -> Tensor:
     half = x.ndim // 2
     if x.ndim == 0 or x.ndim % 2 or x.shape[:half] != x.shape[half:]:
         raise ValueError(f"For 'DiagPart', the two halves of the shape must be equal, but got {x.shape}.")
-    n = int(np.prod(x.shape[:half]))
+    n = math.prod(x.shape[:half])
     return Reshape()(diagonal(Reshape()(x, (n, n))), x.shape[:half])
 
 
@@ -908,7 +916,7 @@ def fill_diagonal(x: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     require_tensors("fill_diagonal", x=x)
     if x.ndim < 2 or (x.ndim > 2 and len(set(x.shape)) > 1):
         raise ValueError(f"For 'fill_diagonal', a matrix or a tensor of equal sizes is needed, but got {x.shape}.")
-    step = 1 + sum(int(np.prod(x.shape[d:])) for d in np.arange(1, x.ndim))
+    step = 1 + sum(math.prod(x.shape[d:]) for d in np.arange(1, x.ndim))
     end = x.size if wrap or x.ndim > 2 else min(x.size, x.shape[1] * x.shape[1])
     flat = SetItem((slice(0, end, step),))(Reshape()(x, (-1,)), fill_value)
     return Reshape()(flat, x.shape)

@@ -54,7 +54,7 @@ def cat(tensors: Any, axis: int = 0) -> Tensor:
         >>> ops.cat((Tensor([1, 2]), Tensor([3]))).tolist()
         [1, 2, 3]
     """
-    return arr.Concat(values.static_value(axis))(_tensors("cat", tensors))
+    return arr.Concat(values.static_number(axis))(_tensors("cat", tensors))
 
 
 def concat(tensors: Any, axis: int = 0) -> Tensor:
@@ -298,7 +298,7 @@ def narrow(input: Any, axis: int, start: int, length: int) -> Tensor:
     require_tensor("narrow", "input", input)
     at = normal_axis("narrow", axis, input.ndim)
     n = input.shape[at]
-    start, length = values.static_value(start), values.static_value(length)
+    start, length = values.static_number(start), values.static_number(length)
     start = start + n if start < 0 else start
     if not (0 <= start <= n and 0 <= length <= n - start):
         raise ValueError(f"For 'narrow', [{start}, {start} + {length}) is not a part of a dimension of size {n}.")

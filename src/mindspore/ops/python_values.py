@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
@@ -141,7 +140,7 @@ def shape_mul(input_data: Any) -> int:
         >>> ops.shape_mul((2, 3, 4))
         24
     """
-    return int(np.prod(input_data, dtype=np.int64))
+    return math.prod(input_data)
 
 
 def reduced_shape(shape: Any, axis: Any) -> tuple:

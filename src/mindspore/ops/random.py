@@ -50,7 +50,7 @@ def _given(seed: Any) -> Any:
 def _key(seed: Any, generator: Any = None) -> Tensor:
     if isinstance(seed, TensorBase) and seed.size == 1:
         seed = static_int("random", "seed", seed)
-    seed = values.static_value(seed)
+    seed = values.static_number(seed)
     checks.require_known("random", "seed", seed)
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
         kind = ValueError if isinstance(seed, (int, np.integer)) else TypeError
@@ -281,15 +281,14 @@ def exponential(shape: Any, lambd: Any = 1.0, seed: Any = None, generator: Any =
 
 
 def gamma(shape: Any, alpha: Any, beta: Any, seed: Any = None) -> Tensor:
-    """Gamma numbers with shape parameter alpha and rate beta; the result's shape is `shape` + alpha.shape.
+    """Gamma numbers with shape parameter alpha and rate beta; `shape` and the shapes of both broadcast.
 
     Examples:
-        >>> ops.gamma((3,), Tensor([1.0, 2.0]), Tensor([1.0, 1.0]), seed=1).shape
-        (3, 2)
+        >>> ops.gamma((3, 1, 2), Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([1.0]), seed=1).shape
+        (3, 2, 2)
     """
     a, b = to_float(as_tensor(alpha)), to_float(as_tensor(beta))
-    inner = checks.broadcast("gamma", a.shape, b.shape)
-    dims = static_ints("gamma", "shape", shape) + inner
+    dims = checks.broadcast("gamma", static_ints("gamma", "shape", shape), checks.broadcast("gamma", a.shape, b.shape))
     return rnd.RandomGammaSample()(_key(seed), dims, a.dtype, a) / b
 
 
@@ -301,7 +300,7 @@ def random_gamma(shape: Any, alpha: Tensor, seed: Any = None) -> Tensor:
         (3, 2)
     """
     require_float("random_gamma", "alpha", alpha)
-    return gamma(shape, alpha, Tensor(1.0, alpha.dtype), seed)
+    return rnd.RandomGammaSample()(_key(seed), static_ints("random_gamma", "shape", shape) + alpha.shape, alpha.dtype, alpha)
 
 
 def poisson(shape: Any, mean: Any, seed: Any = None) -> Tensor:
@@ -375,7 +374,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed:
 def choices(input: Tensor, num_samples: int, replacement: bool, key: Tensor) -> Tensor:
     """`multinomial` with a key of its own."""
     weights = to_float(require_tensor("multinomial", "input", input))
-    count = checks.integer("multinomial", "num_samples", values.static_value(num_samples), 1)
+    count = checks.integer("multinomial", "num_samples", values.static_number(num_samples), 1)
     if weights.ndim not in (1, 2):
         raise ValueError(f"For 'multinomial', 'input' must be 1-D or 2-D, but its shape is {input.shape}.")
     demand_at_least("multinomial", "input", weights, 0)

@@ -22,7 +22,7 @@ from mindspore.ops.older_calls import renamed
 from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims import reduction as red
-from mindspore.prims.arrays import ExpandDims
+from mindspore.prims.arrays import ExpandDims, Transpose
 from mindspore.prims.broadcasting import ReduceSum, Reshape, reduced_shape
 from mindspore.prims.gather_scatter import GatherD
 from mindspore.prims.requirements import demand_between
@@ -510,40 +510,35 @@ def _quantile(op: str, input: Tensor, q: Any, axis: Any, keepdims: bool, skip_na
     x, at = _rows(require_tensor(op, "input", input), axis)
     if x.dtype.kind != "f":
         raise TypeError(f"For '{op}', 'input' must be of a float type, but got {x.dtype}.")
-    wanted = from_values(q, x.dtype) if not isinstance(q, Tensor) else cast(q, x.dtype)
+    exact = x.dtype if x.dtype == mstype.float64 else mstype.float32  # places among many elements are no float16
+    wanted = cast(q, exact) if isinstance(q, Tensor) else from_values(q, exact)
     if wanted.ndim > 1:
         raise ValueError(f"For '{op}', 'q' must be a number or 1-D, but its shape is {wanted.shape}.")
+    if x.shape[at] == 0:
+        raise ValueError(f"For '{op}', 'input' must have elements along axis {at}, but its shape is {x.shape}.")
     demand_between(op, "q", wanted, 0, 1)
     ordered, _ = Sort(at)(x)
     bad = ew.IsNan()(x)
-    valid = ReduceSum(True)(cast(ew.LogicalNot()(bad), x.dtype), at) if skip_nan else float(x.shape[at])
-    results = []
-    for i in range(wanted.size):
-        place = Reshape()(wanted, (-1,))[i] * ew.Maximum()(valid - 1, 0.0) + ew.zeros_like(
-            ReduceSum(True)(ordered, at)
-        )
-        low = ew.Floor()(place)
-        index = cast(low, mstype.int64)
-        above = ew.Minimum()(index + 1, x.shape[at] - 1)
-        first, second = GatherD()(ordered, at, index), GatherD()(ordered, at, above)
-        part = place - low
-        # at an exact place the neighbour (perhaps NaN or infinite) must not enter
-        results.append(ew.Select()(ew.Equal()(part, 0), first, first + (second - first) * part))
-    out = results[0] if wanted.ndim == 0 else _stack(results)
-    lead = () if wanted.ndim == 0 else (wanted.size,)
+    valid = ReduceSum(True)(cast(ew.LogicalNot()(bad), exact), at) if skip_nan else float(x.shape[at])
+    along = Reshape()(wanted, (-1, *(1,) * (x.ndim - at - 1)))
+    place = along * ew.Maximum()(valid - 1, 0.0) + cast(ew.zeros_like(ReduceSum(True)(ordered, at)), exact)
+    low = ew.Floor()(place)
+    index = cast(low, mstype.int64)
+    above = ew.Minimum()(index + 1, x.shape[at] - 1)
+    out = _between(GatherD()(ordered, at, index), GatherD()(ordered, at, above), cast(place - low, x.dtype))
     if not skip_nan:
-        any_bad = red.ReduceAny(True)(bad, at)
-        out = ew.Select()(any_bad, math.nan, out)
-    kept = (1,) * input.ndim if axis is None else reduced_shape(input.shape, (at,), True)
+        out = ew.Select()(red.ReduceAny(True)(bad, at), math.nan, out)
+    out = Transpose()(out, (at, *(d for d in range(x.ndim) if d != at)))
+    lead = () if wanted.ndim == 0 else (wanted.size,)
     if keepdims:
-        return Reshape()(out, lead + kept)
+        return Reshape()(out, lead + ((1,) * input.ndim if axis is None else reduced_shape(input.shape, (at,), True)))
     return Reshape()(out, lead + (() if axis is None else reduced_shape(input.shape, (at,), False)))
 
 
-def _stack(tensors: list) -> Any:
-    from mindspore.prims.arrays import Stack
-
-    return Stack(0)(tensors)
+def _between(first: Any, second: Any, part: Any) -> Any:
+    """The number at `part` of the way from `first` to `second`, which may be infinite; at its beginning `second` does not count."""
+    way = ew.Select()(ew.IsInf()(first), first + second, first + (second - first) * part)
+    return ew.Select()(ew.LogicalOr()(ew.Equal()(part, 0), ew.Equal()(first, second)), first, way)
 
 
 # -- shapes of distributions ----------------------------------------------------------------------------------------

@@ -240,7 +240,7 @@ def expand_dims(input_x: Tensor, axis: int) -> Tensor:
         >>> Tensor([1.0, 2.0]).expand_dims(-1).shape
         (2, 1)
     """
-    return arr.ExpandDims()(input_x, values.static_value(axis))
+    return arr.ExpandDims()(input_x, values.static_number(axis))
 
 
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
@@ -251,7 +251,7 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
         >>> Tensor([1.0, 2.0]).unsqueeze(0).shape
         (1, 2)
     """
-    return arr.ExpandDims()(input, values.static_value(dim))
+    return arr.ExpandDims()(input, values.static_number(dim))
 
 
 def squeeze(input: Tensor, axis: Any = None) -> Tensor:

@@ -47,7 +47,7 @@ def sort(input_x: Tensor, axis: int = -1, descending: bool = False) -> tuple[Ten
         >>> print(value, index)
         [10. 20. 30.] [1 2 0]
     """
-    return Sort(values.static_value(axis), descending)(require_tensor("sort", "input_x", input_x))
+    return Sort(values.static_number(axis), descending)(require_tensor("sort", "input_x", input_x))
 
 
 def argsort(input: Any, axis: int = -1, descending: bool = False) -> Tensor:
@@ -108,7 +108,7 @@ def topk(
     at = input.ndim - 1 if dim is None else normal_axis("topk", dim, input.ndim, "dim")
     last = at in (input.ndim - 1, -1) or input.ndim == 0
     x = input if last else swapaxes(input, at, -1)
-    k = checks.integer("topk", "k", values.static_value(k), 0)
+    k = checks.integer("topk", "k", values.static_number(k), 0)
     if largest:
         found, index = TopK(sorted)(x, k)
     elif x.dtype.kind == "f":

@@ -7,6 +7,7 @@ running per batch.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -150,7 +151,7 @@ def sparse_reshape(indices: Any, shape: Any, new_shape: Any) -> tuple:
     old = static_ints("SparseReshape", "shape", shape)
     new = list(static_ints("SparseReshape", "new_shape", new_shape))
     if -1 in new:
-        new[new.index(-1)] = int(np.prod(old)) // int(-np.prod(new))
+        new[new.index(-1)] = math.prod(old) // -math.prod(new)
     flat = np.ravel_multi_index(tuple(_places("SparseReshape", indices).T), old)
     moved = np.stack(np.unravel_index(flat, new), -1)
     return _tensor(moved, indices), from_array(np.asarray(new, np.int64))

@@ -34,7 +34,10 @@ def _untyped_storage(self: Tensor) -> UntypedStorage:
         >>> Tensor([1.0, 2.0]).untyped_storage().nbytes()
         8
     """
-    return UntypedStorage(self.asnumpy())
+    data = self.asnumpy()
+    if self._data is data:  # on the host: both share the bytes, whichever way they lay before
+        self._data = data = np.ascontiguousarray(data).reshape(data.shape)
+    return UntypedStorage(data)
 
 
 def _data_ptr(self: Tensor) -> int:

@@ -84,6 +84,7 @@ def activation(
         "bprop": bprop,
         "kinds": kinds,
         "native_from": native_from,
+        "defaults": parameters,
         "activation": True,
         "__doc__": doc,
         "__module__": __name__,
@@ -102,7 +103,7 @@ def _where(condition: TensorBase, x: TensorBase, y: TensorBase) -> Any:
 
 # -- rectifiers -------------------------------------------------------------------------------------------------------
 ReLU6 = activation(
-    "ReLU6", lambda xp, x: xp.clip(x, 0, 6), lambda x, out: _between(x, 0, 6), doc="""min(max(x, 0), 6).
+    "ReLU6", lambda xp, x: xp.minimum(xp.maximum(x, 0), 6), lambda x, out: _between(x, 0, 6), doc="""min(max(x, 0), 6).
 
     Examples:
         >>> print(ops.ReLU6()(Tensor([-1.0, 3.0, 8.0])))
@@ -303,7 +304,7 @@ HSigmoid = activation(
 )  # fmt: skip
 HShrink = activation(
     "HShrink",
-    lambda xp, x, lambd: xp.where(xp.abs(x) > lambd, x, xp.zeros_like(x)),
+    lambda xp, x, lambd: xp.where(xp.abs(x) <= lambd, xp.zeros_like(x), x),
     lambda x, out, lambd: Cast()(Greater()(ew.Abs()(x), lambd), x.dtype),
     {"lambd": 0.5},
     """x where |x| > lambd, else 0.

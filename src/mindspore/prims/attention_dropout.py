@@ -6,6 +6,7 @@ block by block.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,7 +41,7 @@ class _Dropping(Primitive):
     def factor(self, xp: Namespace, key: Any, shape: tuple[int, ...], start: int) -> Any:
         """1 / keep_prob where a probability of rows [start, …) survives, else 0: (…, rows, keys)."""
         rows, keys = shape[-2:]
-        heads = int(np.prod(shape[:-2]))
+        heads = math.prod(shape[:-2])
         place = (xp.arange(start, start + rows)[:, None] * keys + xp.arange(keys)[None, :]).astype(np.uint32)
         high = xp.arange(heads).astype(np.uint32)[:, None, None]
         bits, _ = threefry(xp, xp.asarray(key).astype(np.uint32), high, place[None])

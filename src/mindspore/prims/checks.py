@@ -164,3 +164,11 @@ def boolean(op: str, name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise TypeError(f"For '{op}', '{name}' must be a bool, but got {describe(value)}.")
     return value
+
+
+def is_meta(op: str, device: Any) -> bool:
+    """Check the name of a device; whether it is the one on which tensors have no values."""
+    name = device.partition(":")[0].lower() if isinstance(device, str) else device
+    if name not in (None, "cpu", "gpu", "ascend", "npu", "cuda", "meta"):
+        raise ValueError(f"For '{op}', 'device' must be one of 'CPU', 'GPU', 'Ascend' and 'meta', but got {device!r}.")
+    return name == "meta"

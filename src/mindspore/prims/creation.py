@@ -37,7 +37,7 @@ class Range(Primitive):
 
     def prepare(self, args: tuple) -> tuple:
         dtypes = [values.dtype_of(a) for a in args if isinstance(a, values.TensorBase)]
-        start, limit, delta = (values.static_value(a) for a in args)
+        start, limit, delta = (values.static_number(a) for a in args)
         for name, value in (("start", start), ("limit", limit), ("delta", delta)):
             checks.require_known("Range", name, value)
             if not values.is_number(value) or isinstance(value, (bool, complex)):
@@ -74,7 +74,7 @@ class Eye(Primitive):
 
     def prepare(self, args: tuple) -> tuple:
         n, m, dtype = args
-        return values.static_value(n), values.static_value(m), mstype.to_dtype(dtype)
+        return values.static_number(n), values.static_number(m), mstype.to_dtype(dtype)
 
     def infer(self, n: Any, m: Any, dtype: DType) -> Any:
         return AbstractTensor(dtype, (checks.integer(self.name, "n", n, 0), checks.integer(self.name, "m", m, 0)))

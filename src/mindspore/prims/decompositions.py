@@ -398,10 +398,15 @@ class Svd(_OfMatrices):
     def eval(self, xp: Namespace, x: Array) -> Any:
         real = _real(mstype.from_numpy(x.dtype)).np
         if not self.compute_uv:
-            s = lapack(self.name, lambda: xp.linalg.svd(widen(x), compute_uv=False))
+            s = self._factors(xp, x, compute_uv=False)
             return s.astype(real), xp.zeros(1, x.dtype), xp.zeros(1, x.dtype)
-        u, s, vh = lapack(self.name, lambda: xp.linalg.svd(widen(x), full_matrices=self.full_matrices))
+        u, s, vh = self._factors(xp, x, full_matrices=self.full_matrices)
         return s.astype(real), narrow(u, x), narrow(xp.conj(xp.swapaxes(vh, -1, -2)), x)
+
+    def _factors(self, xp: Namespace, x: Array, **wanted: bool) -> Any:
+        if xp is np and not np.isfinite(widen(x)).all():  # with an infinity LAPACK would go on for ever
+            raise _unfit(self.name, "It has values that are not finite")
+        return lapack(self.name, lambda: xp.linalg.svd(widen(x), **wanted))
 
     def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
         k = min(x.shape[-2:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,7 +47,7 @@ class DropoutMask(Primitive):
         return device.part(self(key, device.full_shapes[0]), 0)
 
     def eval(self, xp: Namespace, key: Any, shape: tuple[int, ...]) -> Any:
-        return xp.reshape(survivors(xp, key, int(np.prod(shape)), self.keep_prob), shape)
+        return xp.reshape(survivors(xp, key, math.prod(shape), self.keep_prob), shape)
 
     def bprop(self, key: Any, shape: Any, out: TensorBase, dout: TensorBase) -> tuple:
         return None, None
@@ -74,7 +75,7 @@ class DropoutWithKey(Primitive):
         return Select()(mask, x * (1 / self.keep_prob), x * 0), mask
 
     def eval(self, xp: Namespace, x: Array, key: Any) -> Any:
-        mask = xp.reshape(survivors(xp, key, int(np.prod(x.shape)), self.keep_prob), x.shape)
+        mask = xp.reshape(survivors(xp, key, math.prod(x.shape), self.keep_prob), x.shape)
         scale = np.asarray(1 / self.keep_prob, x.dtype)
         return xp.where(mask, x * scale, xp.zeros((), x.dtype)), mask
 

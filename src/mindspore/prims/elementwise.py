@@ -17,6 +17,7 @@ from mindspore._base.optional import require
 from mindspore.ir import AbstractScalar, AbstractTensor
 from mindspore.prims import checks, values
 from mindspore.prims.broadcasting import sum_to_shape
+from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import POINTS, Primitive, set_cast
 from mindspore.prims.special import erf, erfc, erfinv
 
@@ -63,13 +64,19 @@ def unary(
     doc: str = "",
     native_from: int = 0,
     activation: bool = False,
+    wide_gradient: bool = False,
 ) -> Any:
-    """A primitive of one argument. `function(xp, x)`; `bprop(x, out, dout)` returns the gradient of x."""
+    """A primitive of one argument. `function(xp, x)`; `bprop(x, out, dout)` returns the gradient of x.
+
+    `wide_gradient`: the rule squares or cancels, which 16-bit floats have no room for, so it computes in float32 and rounds once.
+    """
 
     def eval_(self: Primitive, xp: Namespace, x: Array) -> Any:
         return function(xp, x)
 
     def bprop_(self: Primitive, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
+        if wide_gradient:
+            return (as_type(bprop(in_float32(x), in_float32(out), in_float32(dout)), dout.dtype),)  # type: ignore[misc]
         return (bprop(x, out, dout),)  # type: ignore[misc]
 
     members = {"eval": eval_, "kinds": kinds, "out_dtype": out, "__doc__": doc, "__module__": __name__}
@@ -115,6 +122,16 @@ def binary(
 
 def _numpy(name: str) -> Callable:
     return lambda xp, *args: getattr(xp, name)(*args)
+
+
+def _of_magnitudes(name: str) -> Callable:
+    """Without signs: the smallest number of a type has none without, and XLA's loop would not end with it."""
+
+    def function(xp: Namespace, x: Array, y: Array) -> Any:
+        x, y = (xp.abs(v).astype(f"u{v.dtype}".replace("uu", "u")) for v in (x, y))
+        return getattr(xp, name)(x, y)
+
+    return lambda xp, x, y: function(xp, x, y).astype(x.dtype)
 
 
 def _cast_like(xp: Namespace, value: Array, x: Array) -> Any:
@@ -445,13 +462,13 @@ RightShift = binary("RightShift", lambda xp, x, y: x >> y, None, "ui", doc="""x 
         >>> ops.RightShift()(Tensor([8]), Tensor([2])).tolist()
         [2]
     """)
-Gcd = binary("Gcd", _numpy("gcd"), None, "ui", doc="""The greatest common divisor.
+Gcd = binary("Gcd", _of_magnitudes("gcd"), None, "ui", doc="""The greatest common divisor.
 
     Examples:
         >>> ops.Gcd()(Tensor([12]), Tensor([18])).tolist()
         [6]
     """)
-Lcm = binary("Lcm", _numpy("lcm"), None, "ui", doc="""The least common multiple.
+Lcm = binary("Lcm", _of_magnitudes("lcm"), None, "ui", doc="""The least common multiple.
 
     Examples:
         >>> ops.Lcm()(Tensor([4]), Tensor([6])).tolist()
@@ -589,7 +606,7 @@ def _quiet(name: str) -> Callable:
 
 def _sigmoid(xp: Namespace, x: Array) -> Any:
     with np.errstate(over="ignore"):
-        return (1 / (1 + xp.exp(-x))).astype(x.dtype)
+        return narrow(1 / (1 + xp.exp(-widen(x))), x)  # in float16 the exponential overflows where the result does not vanish
 
 
 def _softplus(xp: Namespace, x: Array) -> Any:
@@ -665,7 +682,7 @@ Log2 = unary("Log2", _quiet("log2"), lambda x, out, d: d / conj(x * 0.6931471805
         >>> ops.Log2()(Tensor([8.0])).tolist()
         [3.0]
     """)
-Log10 = unary("Log10", _quiet("log10"), lambda x, out, d: d / conj(x * 2.302585092994046), FLOAT,
+Log10 = unary("Log10", _quiet("log10"), lambda x, out, d: d / conj(x * 2.302585092994046), FLOAT, wide_gradient=True,
     doc="""The logarithm to base 10.
 
     Examples:
@@ -678,7 +695,7 @@ Sqrt = unary("Sqrt", _quiet("sqrt"), lambda x, out, d: d / (conj(out) * 2), FLOA
         >>> ops.Sqrt()(Tensor([9.0])).tolist()
         [3.0]
     """)
-Rsqrt = unary("Rsqrt", _rsqrt, lambda x, out, d: d * conj(out * out * out) * -0.5, FLOAT, doc="""1 / sqrt(x).
+Rsqrt = unary("Rsqrt", _rsqrt, lambda x, out, d: d * conj(out * out * out) * -0.5, FLOAT, wide_gradient=True, doc="""1 / sqrt(x).
 
     Examples:
         >>> ops.Rsqrt()(Tensor([4.0])).tolist()
@@ -690,7 +707,7 @@ Square = unary("Square", lambda xp, x: x * x, lambda x, out, d: d * conj(x) * 2,
         >>> ops.Square()(Tensor([3.0])).tolist()
         [9.0]
     """)
-Reciprocal = unary("Reciprocal", _reciprocal, lambda x, out, d: -d * conj(out * out), FLOAT, doc="""1 / x.
+Reciprocal = unary("Reciprocal", _reciprocal, lambda x, out, d: -d * conj(out * out), FLOAT, wide_gradient=True, doc="""1 / x.
 
     Examples:
         >>> ops.Reciprocal()(Tensor([4.0])).tolist()
@@ -716,28 +733,28 @@ Cos: Any = unary("Cos", _numpy("cos"), lambda x, out, d: -d * conj(Sin()(x)), FL
         >>> ops.Cos()(Tensor([0.0])).tolist()
         [1.0]
     """)
-Tan = unary("Tan", _numpy("tan"), lambda x, out, d: d * conj(out * out + 1), FLOAT,
+Tan = unary("Tan", _numpy("tan"), lambda x, out, d: d * conj(out * out + 1), FLOAT, wide_gradient=True,
     doc="""The tangent of an angle in radians.
 
     Examples:
         >>> ops.Tan()(Tensor([0.0])).tolist()
         [0.0]
     """)
-Asin = unary("Asin", _quiet("arcsin"), lambda x, out, d: d * conj(Rsqrt()(1 - x * x)), FLOAT,
+Asin = unary("Asin", _quiet("arcsin"), lambda x, out, d: d * conj(Rsqrt()(1 - x * x)), FLOAT, wide_gradient=True,
     doc="""The angle whose sine is x.
 
     Examples:
         >>> ops.Asin()(Tensor([0.0])).tolist()
         [0.0]
     """)
-ACos = unary("ACos", _quiet("arccos"), lambda x, out, d: -d * conj(Rsqrt()(1 - x * x)), FLOAT,
+ACos = unary("ACos", _quiet("arccos"), lambda x, out, d: -d * conj(Rsqrt()(1 - x * x)), FLOAT, wide_gradient=True,
     doc="""The angle whose cosine is x.
 
     Examples:
         >>> ops.ACos()(Tensor([1.0])).tolist()
         [0.0]
     """)
-Atan = unary("Atan", _numpy("arctan"), lambda x, out, d: d / conj(x * x + 1), FLOAT,
+Atan = unary("Atan", _numpy("arctan"), lambda x, out, d: d / conj(x * x + 1), FLOAT, wide_gradient=True,
     doc="""The angle whose tangent is x.
 
     Examples:
@@ -756,34 +773,35 @@ Cosh: Any = unary("Cosh", _quiet("cosh"), lambda x, out, d: d * conj(Sinh()(x)),
         >>> ops.Cosh()(Tensor([0.0])).tolist()
         [1.0]
     """)
-Tanh = unary("Tanh", _numpy("tanh"), lambda x, out, d: d * conj(1 - out * out), FLOAT, activation=True, doc="""The hyperbolic tangent.
+Tanh = unary("Tanh", _numpy("tanh"), lambda x, out, d: d * conj(1 - out * out), FLOAT, wide_gradient=True, activation=True,
+    doc="""The hyperbolic tangent.
 
     Examples:
         >>> ops.Tanh()(Tensor([0.0])).tolist()
         [0.0]
     """, native_from=POINTS)
-Asinh = unary("Asinh", _numpy("arcsinh"), lambda x, out, d: d * conj(Rsqrt()(x * x + 1)), FLOAT,
+Asinh = unary("Asinh", _numpy("arcsinh"), lambda x, out, d: d * conj(Rsqrt()(x * x + 1)), FLOAT, wide_gradient=True,
     doc="""The inverse of the hyperbolic sine.
 
     Examples:
         >>> ops.Asinh()(Tensor([0.0])).tolist()
         [0.0]
     """)
-Acosh = unary("Acosh", _quiet("arccosh"), lambda x, out, d: d * conj(Rsqrt()(x * x - 1)), FLOAT,
+Acosh = unary("Acosh", _quiet("arccosh"), lambda x, out, d: d * conj(Rsqrt()(x * x - 1)), FLOAT, wide_gradient=True,
     doc="""The inverse of the hyperbolic cosine.
 
     Examples:
         >>> ops.Acosh()(Tensor([1.0])).tolist()
         [0.0]
     """)
-Atanh = unary("Atanh", _quiet("arctanh"), lambda x, out, d: d / conj(1 - x * x), FLOAT,
+Atanh = unary("Atanh", _quiet("arctanh"), lambda x, out, d: d / conj(1 - x * x), FLOAT, wide_gradient=True,
     doc="""The inverse of the hyperbolic tangent.
 
     Examples:
         >>> ops.Atanh()(Tensor([0.0])).tolist()
         [0.0]
     """)
-Erf = unary("Erf", erf, lambda x, out, d: d * Exp()(-x * x) * _TWO_OVER_SQRT_PI, "f", doc="""The error function.
+Erf = unary("Erf", erf, lambda x, out, d: d * Exp()(-x * x) * _TWO_OVER_SQRT_PI, "f", wide_gradient=True, doc="""The error function.
 
     Examples:
         >>> ops.Erf()(Tensor([0.0])).tolist()
@@ -830,7 +848,8 @@ Rint = unary("Rint", lambda xp, x: xp.rint(x), lambda x, out, d: zeros_like(d), 
         [2.0]
     """)
 Round = unary("Round", _rounding("round"), lambda x, out, d: zeros_like(d), REAL, doc="Round to the nearest.")
-Sigmoid = unary("Sigmoid", _sigmoid, lambda x, out, d: d * out * (1 - out), FLOAT, activation=True, doc="""1 / (1 + exp(-x)).
+Sigmoid = unary("Sigmoid", _sigmoid, lambda x, out, d: d * out * (1 - out), FLOAT, wide_gradient=True, activation=True,
+    doc="""1 / (1 + exp(-x)).
 
     Examples:
         >>> ops.Sigmoid()(Tensor([0.0])).tolist()

@@ -93,7 +93,7 @@ class Gather(Primitive):
 
     def prepare(self, args: tuple) -> tuple:
         params, indices, axis = args if len(args) == 3 else (*args, 0)
-        return params, indices, values.static_value(axis)
+        return params, indices, values.static_number(axis)
 
     def infer(self, params: AbstractTensor, indices: AbstractTensor, axis: Any) -> Any:
         checks.tensor(self.name, "input_params", params)
@@ -214,7 +214,7 @@ class GatherD(Primitive):
 
     def prepare(self, args: tuple) -> tuple:
         x, dim, index = args
-        return x, values.static_value(dim), index
+        return x, values.static_number(dim), index
 
     def infer(self, x: AbstractTensor, dim: Any, index: AbstractTensor) -> Any:
         checks.tensor(self.name, "x", x)

@@ -120,7 +120,8 @@ def _translate(x: TensorBase, index: Any) -> tuple[tuple, list]:
     """The static index and the index tensors for `GetItem` and `SetItem`."""
     spec: list[Any] = []
     tensors: list[Any] = []
-    for part in _true_as_axis(index) if isinstance(index, tuple) else (index,):
+    parts = _true_as_axis(index) if isinstance(index, tuple) else (index,)
+    for place, part in enumerate(parts):
         if part is None or part is Ellipsis:
             spec.append(part)
         elif isinstance(part, slice):
@@ -128,7 +129,7 @@ def _translate(x: TensorBase, index: Any) -> tuple[tuple, list]:
         elif isinstance(part, (int, np.integer)) and not isinstance(part, bool):
             spec.append(int(part))
         else:
-            found = _index_tensors(x, part)
+            found = _index_tensors(x, part, parts[:place], parts[place + 1 :])
             spec += [TENSOR_INDEX] * len(found) if not isinstance(found, int) else [found]
             tensors += found if not isinstance(found, int) else []
     return tuple(spec), tensors
@@ -190,15 +191,20 @@ def _bound(value: Any) -> Any:
     return value.__index__()
 
 
-def _index_tensors(x: TensorBase, part: Any) -> Any:
-    """One part of an index as index tensors (several for a mask), or as a plain int."""
+def _index_tensors(x: TensorBase, part: Any, before: tuple, after: tuple) -> Any:
+    """One part of an index, between others, as index tensors (several for a mask), or as a plain int."""
     if isinstance(part, SymbolicScalarBase):
         return [ScalarToTensor()(part, mstype.int64)]
     if not isinstance(part, TensorBase):
         part = _sequence_index(part)
     dtype = values.dtype_of(part)
     if dtype is mstype.bool_:
-        return list(measure("x[mask]", np.nonzero, part)) if part.ndim else [_scalar_mask(part)]
+        if not part.ndim:
+            _scalar_mask(part)
+        behind = sum(map(_dimensions_taken, after))
+        first = x.ndim - behind - part.ndim if any(b is Ellipsis for b in before) else sum(map(_dimensions_taken, before))
+        _require_fit(x, part, max(first, 0))
+        return list(measure("x[mask]", np.nonzero, part))
     if dtype.kind not in "ui":
         raise IndexError(f"tensors used as indices must be of an integer or bool type, but got {dtype}.")
     if part.ndim == 0 and not is_variable(part):
@@ -225,10 +231,16 @@ def _sequence_index(part: Any) -> Any:
     )
 
 
+def _require_fit(x: TensorBase, mask: TensorBase, first: int) -> None:
+    """A mask says of each element of the dimensions from `first` on whether it is meant."""
+    if mask.shape != x.shape[first : first + mask.ndim]:
+        where = f" from dimension {first} on" if first else ""
+        raise IndexError(f"a mask of shape {mask.shape} does not fit a tensor of shape {x.shape}{where}.")
+
+
 # -- masks that the graph knows only when it runs -------------------------------------------------------------------
 def _assign_through_mask(x: TensorBase, mask: TensorBase, value: Any) -> Any:
-    if mask.shape != x.shape[: mask.ndim]:
-        raise IndexError(f"a mask of shape {mask.shape} does not fit a tensor of shape {x.shape}.")
+    _require_fit(x, mask, 0)
     inner = x.shape[mask.ndim :]
     spread = BroadcastTo(x.shape)(Reshape()(mask, mask.shape + (1,) * len(inner)))
     if values.dtype_of(value) is not values.dtype_of(x):

@@ -13,7 +13,7 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
-from mindspore.prims.activation import LogSoftmax, Softmax, shifted_and_total, shifted_by_maximum
+from mindspore.prims.activation import Softmax, shifted_and_total, shifted_by_maximum
 from mindspore.prims.arrays import ExpandDims
 from mindspore.prims.batching import folded
 from mindspore.prims.broadcasting import ReduceSum
@@ -48,7 +48,10 @@ def _log_softmax_of_part(device: Any, logits: Any) -> Any:
 
 
 class SoftmaxCrossEntropyWithLogits(Primitive):
-    """-sum(labels * log_softmax(logits)) per row, and the gradient of that by the logits.
+    """-sum(labels * log_softmax(logits)) per row, and softmax(logits) - labels: the gradient by the logits of labels that add up to 1.
+
+    As in official MindSpore that is the gradient, whatever the labels add up to, and labels have none. Where that is not
+    meant, `ops.cross_entropy` takes class probabilities, too, and differentiates by both.
 
     Examples:
         >>> loss, grad = ops.SoftmaxCrossEntropyWithLogits()(Tensor([[0.0, 0.0]]), Tensor([[1.0, 0.0]]))
@@ -83,19 +86,15 @@ class SoftmaxCrossEntropyWithLogits(Primitive):
         log_p = _log_softmax_of_part(device, logits)
         wide = device.masked(Cast()(labels, log_p.dtype), 1, "v", 0)
         loss = device.all_reduce("sum", -ReduceSum()(wide * log_p, -1), "v")
-        total = device.all_reduce("sum", ReduceSum(True)(wide, -1), "v")
-        return Cast()(loss, logits.dtype), Cast()(Exp()(log_p) * total - wide, logits.dtype)
+        return Cast()(loss, logits.dtype), Cast()(Exp()(log_p) - wide, logits.dtype)
 
     def eval(self, xp: Namespace, logits: Array, labels: Array) -> Any:
         log_p, wide = _log_softmax(xp, widen(logits)), widen(labels)
         loss = -xp.sum(wide * log_p, axis=-1)
-        grad = xp.exp(log_p) * xp.sum(wide, axis=-1, keepdims=True) - wide
-        return narrow(loss, logits), narrow(grad, logits)
+        return narrow(loss, logits), narrow(xp.exp(log_p) - wide, logits)
 
     def bprop(self, logits: TensorBase, labels: TensorBase, out: Any, dout: Any) -> tuple:
-        scale = ExpandDims()(dout[0], -1)
-        dlogits = scale * (Softmax(-1)(logits) * ReduceSum(True)(labels, -1) - labels)
-        return dlogits, -scale * LogSoftmax(-1)(logits)
+        return ExpandDims()(dout[0], -1) * (Softmax(-1)(logits) - labels), None
 
     vmap = folded
 

@@ -7,6 +7,7 @@ these classes take its place, until the public ones register themselves.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +62,7 @@ class PlainTensor(TensorBase):
 
     @property
     def size(self) -> int:
-        return int(np.prod(self.shape))
+        return math.prod(self.shape)
 
     @property
     def T(self) -> Any:

@@ -10,6 +10,7 @@ NumPy goes over the elements of the window, each a strided slice of the whole in
 from __future__ import annotations
 
 import itertools
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -220,7 +221,7 @@ class MaxPoolNd(_Max):
         self, rank: int, kernel_size: Any, strides: Any, pad: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
         pad_mode: str = "pad", data_format: str = "",
     ):  # fmt: skip
-        self.rank = rank
+        self.rank = checks.one_of(type(self).__name__, "rank", rank, tuple(_SPATIAL))
         data_format = data_format or "NC" + _SPATIAL[rank]
         self.setup(kernel_size, strides, pad_mode, data_format, pad, dilation, ceil_mode, dims=rank)
 
@@ -346,7 +347,7 @@ class MaxPoolWithIndices(Pooling):
         self, rank: int, kernel_size: Any, strides: Any, pad: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
         argmax_type: Any = mstype.int64, pad_mode: str = "pad",
     ):  # fmt: skip
-        self.rank = rank
+        self.rank = checks.one_of(type(self).__name__, "rank", rank, tuple(_SPATIAL))
         layout = "NC" + _SPATIAL[rank]
         self.setup(
             kernel_size, strides, pad_mode, layout, pad, dilation, ceil_mode, dims=rank,
@@ -430,7 +431,7 @@ class _Average(Pooling):
         geometry, sizes = self.window(shape), self.spatial(shape)
         plain = window.resolve(self.pad_mode, sizes, self.kernel_size, self.strides, self.dilation, self.pad)
         if not any(lo or hi for lo, hi in geometry.pads):
-            return float(np.prod(geometry.kernel))
+            return float(math.prod(geometry.kernel))
         counts = np.ones((), np.float64)
         for axis, n in enumerate(geometry.output(sizes)):
             counts = np.multiply.outer(counts, self._counts(axis, n, sizes[axis], geometry, plain.pads[axis]))
@@ -513,7 +514,7 @@ class AvgPoolNd(_Average):
         count_include_pad: bool = True, divisor_override: int | None = None, pad_mode: str = "pad",
         data_format: str = "",
     ):  # fmt: skip
-        self.rank = rank
+        self.rank = checks.one_of(type(self).__name__, "rank", rank, tuple(_SPATIAL))
         data_format = data_format or "NC" + _SPATIAL[rank]
         geometry = kernel_size, strides, pad_mode, data_format, pad, 1, ceil_mode
         self.setup_average(count_include_pad, divisor_override, *geometry, dims=rank)

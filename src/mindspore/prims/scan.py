@@ -36,7 +36,7 @@ class _Scan(Primitive):
 
     def prepare(self, args: tuple) -> tuple:
         x, axis = args
-        return x, values.static_value(axis)
+        return x, values.static_number(axis)
 
     def infer(self, x: AbstractTensor, axis: Any) -> Any:
         checks.tensor(self.name, "x", x)

@@ -91,7 +91,7 @@ class TopK(Primitive):
 
     def prepare(self, args: tuple) -> tuple:
         x, k = args
-        return x, values.static_value(k)
+        return x, values.static_number(k)
 
     def infer(self, x: AbstractTensor, k: Any) -> Any:
         checks.tensor(self.name, "input_x", x)

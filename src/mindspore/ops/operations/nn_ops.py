@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -431,7 +432,7 @@ DepthwiseConv2dNative = composition(
 
 def _im2col(p: Primitive, x: Tensor) -> Any:
     columns = image.unfold(x, p.ksizes, p.dilations, p.pads, p.strides)
-    elements = int(np.prod(window.per_dimension("Im2Col", "ksizes", p.ksizes, 2)))
+    elements = math.prod(window.per_dimension("Im2Col", "ksizes", p.ksizes, 2))
     return Reshape()(columns, (x.shape[0], x.shape[1], elements, columns.shape[2]))
 
 

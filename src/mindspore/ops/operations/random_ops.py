@@ -58,7 +58,7 @@ UniformInt = _seeded(
 Gamma = _seeded("Gamma", lambda self, s, shape, alpha, beta: F.gamma(shape, alpha, beta, s), """Gamma numbers.
 
     Examples:
-        >>> ops.Gamma(seed=1)((3,), Tensor([1.0, 2.0]), Tensor([1.0])).shape
+        >>> ops.Gamma(seed=1)((3, 1), Tensor([1.0, 2.0]), Tensor([1.0])).shape
         (3, 2)
     """)
 RandomGamma = _seeded("RandomGamma", lambda self, s, shape, alpha: F.random_gamma(shape, alpha, s),

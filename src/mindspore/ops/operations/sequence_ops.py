@@ -230,6 +230,11 @@ FusedInferAttentionScore = composition(
 )  # fmt: skip
 
 
+# What goes with all heads or samples, such as lengths and masks, may be whole where these are cut.
+for _attention in (ApplyRotaryPosEmb, PromptFlashAttention, IncreFlashAttention, FusedInferAttentionScore):
+    _attention.may_be_whole = True
+
+
 # -- experts ----------------------------------------------------------------------------------------------------------
 _ACTIVATIONS: dict[str, Any] = {
     "relu": F.relu, "gelu": F.gelu, "fastgelu": F.fast_gelu, "silu": F.silu, "sigmoid": F.sigmoid, "tanh": F.tanh,

@@ -90,7 +90,7 @@ ExtractVolumePatches = composition(
 
 def _fractional(rank: int) -> Any:
     def function(self: Primitive, x: Tensor, random_samples: Tensor) -> tuple:
-        kernel, out = ((v,) * rank if isinstance(v, int) else tuple(v) for v in (self.ksize, self.output_shape))
+        kernel, out = (fractional_pooling.sizes(self.name, n, getattr(self, n), rank) for n in ("ksize", "output_shape"))
         return fractional_pooling.fractional_pool(self.name, x, kernel, out, random_samples)
 
     return function

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from mindspore import context
 from mindspore._base import dtype as mstype
 from mindspore.common.sparse import dense_to_coo, dense_to_csr
@@ -12,8 +14,9 @@ from mindspore.common.symbol import Symbol
 from mindspore.common.tensor import Tensor
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast
-from mindspore.prims import checks
+from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
+from mindspore.prims.valueless import Valueless
 
 
 def _stride(self: Tensor, dim: int | None = None) -> Any:
@@ -183,23 +186,25 @@ def _requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
 def _to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """This tensor converted to the dtype given (by itself, by keyword, or as that of another tensor).
 
+    On the device 'meta' it has no values any more.
+
     Examples:
         >>> import mindspore as ms
         >>> from mindspore import Tensor
         >>> Tensor([1.0]).to(ms.float16).dtype
         mindspore.float16
     """
-    wanted = kwargs.get("dtype")
+    wanted, device = kwargs.get("dtype"), kwargs.get("device")
     for arg in (*args, kwargs.get("other")):
         if isinstance(arg, Tensor):
             wanted = arg.dtype
         elif isinstance(arg, (mstype.DType, type)) or (isinstance(arg, str) and arg in mstype._BY_NAME):
             wanted = arg
-        elif isinstance(arg, str) and arg.partition(":")[0].lower() not in ("cpu", "gpu", "ascend", "npu", "cuda"):
-            raise ValueError(
-                f"For 'Tensor.to', a dtype or one of 'CPU', 'GPU' and 'Ascend' must be given, but got {arg!r}."
-            )
+        elif isinstance(arg, str):
+            device = arg
     out = cast(self, wanted)
+    if device is not None and checks.is_meta("Tensor.to", device) is not out.is_meta:
+        return values.from_array(Valueless(out.shape, out.dtype.np) if not out.is_meta else np.asarray(out._data))
     return out.copy() if kwargs.get("copy") and out is self else out
 
 
