@@ -60,6 +60,101 @@ def test_subclasses_use_the_parts_of_a_layer(own, plain, args, shape, mode):
     assert np.allclose(mine(x).asnumpy(), other(x).asnumpy(), atol=1e-5)
 
 
+class OwnConv1d(nn.layer.conv._Conv):
+    """A convolution of one axis on the base of all of them."""
+
+    def __init__(self, channels, kernel):
+        super().__init__(channels, channels, (kernel,), (1, 1), "valid", 0, (1, 1), 1, True, None, None)
+        self.conv2d = ops.Conv2D(channels, (1, kernel), pad_mode="valid")
+
+    def construct(self, x):
+        out = self.conv2d(x.expand_dims(2), self.weight.expand_dims(2))
+        return self.bias_add(out, self.bias).squeeze(2)
+
+
+def test_convolution_base_takes_kernels_of_one_axis(mode):
+    own, x = OwnConv1d(3, 4), tensor(2, 3, 9)
+    assert own.weight.shape == (3, 3, 4)
+    weight, bias = own.weight.asnumpy(), own.bias.asnumpy()
+    windows = np.lib.stride_tricks.sliding_window_view(x.asnumpy(), 4, 2)
+    assert np.allclose(own(x).asnumpy(), np.einsum("nclk,ock->nol", windows, weight) + bias[:, None], atol=1e-5)
+
+
+@pytest.mark.parametrize(("kernel", "stride", "dilation"), [(3, 1, 1), (3, 2, 1), (2, 3, 1), (3, 2, 2)])
+def test_lengths_of_transposed_convolutions(kernel, stride, dilation):
+    from mindspore.nn.layer.conv import _deconv_output_length as length
+
+    for pad_mode, padding in (("valid", 0), ("same", 0), ("pad", 1)):
+        layer = nn.Conv2dTranspose(1, 1, kernel, stride, pad_mode, padding, dilation=dilation)
+        flags = [pad_mode == known for known in ("valid", "same", "pad")]
+        found = length(*flags, 7, kernel, stride, dilation, 2 * padding)
+        assert layer(tensor(1, 1, 7, 7)).shape[-1] == found, pad_mode
+
+
+def test_random_numbers_fill_arrays():
+    from mindspore._c_expression import _random_normal, _random_uniform, _truncated_normal
+
+    from mindspore.common.initializer import _init_truncated_normal
+
+    for fill, args, low, high, deviation in (
+        (_random_normal, (1.0, 2.0), -20, 20, 2.0),
+        (_random_uniform, (-1.0, 3.0), -1, 3, 4 / 12**0.5),
+        (_truncated_normal, (-1.0, 1.0, 0.0, 2.0), -2, 2, 2 * 0.5396),
+    ):
+        first, again, other = (np.empty((100, 50), np.float32) for _ in range(3))
+        fill(3, first, *args)
+        fill(3, again, *args)
+        fill(4, other, *args)
+        assert np.array_equal(first, again) and not np.array_equal(first, other)
+        assert first.min() >= low and first.max() <= high and abs(first.std() - deviation) < 0.05 * deviation
+    drawn = _init_truncated_normal(-2, 2, 0.5, 0.1, (30, 40))
+    assert drawn.shape == (30, 40) and drawn.dtype == np.float32 and abs(drawn - 0.5).max() <= 0.2001
+
+
+def test_attention_of_one_head(mode):
+    from mindspore.ops.function.nn_func import _scaled_dot_product_attention as attend
+
+    q, k, v = tensor(2, 4, 8), tensor(2, 4, 8), tensor(2, 4, 6)
+    scores = q.asnumpy() @ k.asnumpy().swapaxes(1, 2) / 8**0.5
+    scores[:, *np.triu_indices(4, 1)] = -np.inf
+    expected = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
+    out, weights = attend(q, k, v, None, 0.0, True, False, ms.float32)
+    assert np.allclose(weights.asnumpy(), expected, atol=1e-5)
+    assert np.allclose(out.asnumpy(), expected @ v.asnumpy(), atol=1e-5)
+    masked = attend(q, k, v, Tensor(np.triu(np.full((4, 4), -1e9, np.float32), 1)), 0.0, False, True, ms.float32)
+    assert np.allclose(masked[1].asnumpy(), expected, atol=1e-5)
+
+
+def test_names_around_tensors():
+    from mindspore._c_expression import pyboost_empty, pyboost_softmax
+    from mindspore.common._stub_tensor import StubTensor
+    from mindspore.nn.wrap.loss_scale import _grad_scale
+    from mindspore.ops.function.random_func import _get_seed, _set_prim_op_user_data
+
+    from mindspore.common.tensor import _TensorMeta
+    from mindspore.nn.loss.loss import _check_label_dtype
+
+    assert not isinstance(tensor(2), StubTensor)  # or programs would ask it for its value
+
+    class Whole(_TensorMeta):
+        def __instancecheck__(cls, value):
+            return isinstance(value, Tensor) and value.dtype == ms.int64
+
+    class LongTensor(Tensor, metaclass=Whole):
+        pass
+
+    assert isinstance(Tensor([1]), LongTensor) and not isinstance(Tensor([1.0]), LongTensor)
+    assert pyboost_empty([(2, 3), ms.float16, None]).shape == (2, 3)
+    x = tensor(3, 4)
+    assert np.allclose(pyboost_softmax(ops.Softmax(), [x]).asnumpy(), ops.softmax(x).asnumpy())
+    assert gen.pyboost_inner_prim.softmax_impl(x).shape == (3, 4)
+    assert np.allclose(_grad_scale(Tensor(4.0), x).asnumpy(), x.asnumpy() / 4)
+    assert _set_prim_op_user_data(ops.Dropout(0.5), "random_cache", False).random_cache is False
+    assert _get_seed(None, "dropout")[1] == 0 and _get_seed(7, "dropout")[1] == 7
+    with pytest.raises(TypeError, match="int32 or int64"):
+        _check_label_dtype(ms.float32, "Loss")
+
+
 def test_adam_applies_its_rule_to_lists():
     ours, reference = (Parameter(Tensor([1.0, -2.0]), name="w") for _ in range(2))
     gradient = Tensor([0.5, 0.25])
@@ -158,10 +253,21 @@ def test_adamw_follows_its_formula():
     assert np.allclose((m.asnumpy(), v.asnumpy()), [[0.2], [0.04]], atol=1e-6)
 
 
-def test_cache_rows():
-    cache = ops.zeros((2, 1, 4, 2))
-    out = gen.KVCacheScatterUpdate()(cache, Tensor([1, 3]), ops.ones((2, 1, 1, 2)), -2, "update")
-    assert out.asnumpy().sum(-1)[:, 0].tolist() == [[0, 2, 0, 0], [0, 0, 0, 2]]
+def test_cache_rows(mode):
+    class Cache(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.rows, self.store = Parameter(ops.zeros((2, 1, 4, 2)), name="rows"), gen.KVCacheScatterUpdate()
+
+        def construct(self, start, updates):
+            return self.store(self.rows, start, updates, -2, "update")
+
+    cache = Cache()
+    assert cache(Tensor([1, 3]), ops.ones((2, 1, 1, 2))).asnumpy().sum(-1)[:, 0].tolist() == [[0, 2, 0, 0], [0, 0, 0, 2]]
+    cache(Tensor([0, 2]), Tensor(np.arange(8, dtype=np.float32).reshape(2, 1, 2, 2)))
+    assert cache.rows.asnumpy().sum(-1)[:, 0].tolist() == [[1, 5, 0, 0], [0, 0, 9, 13]]
+    with pytest.raises(ValueError, match="every 'indices' must be in \\[0, 2\\], but got 3"):
+        cache(Tensor([0, 3]), ops.ones((2, 1, 2, 2)))
 
 
 def test_seeded_operations_repeat_themselves():
@@ -299,7 +405,9 @@ def test_values_for_the_next_summary():
 
     assert not security.enable_security()
     _get_summary_tensor_data()
-    _cache_summary_tensor_data([{"name": "loss[:Scalar]", "data": Tensor(2.0)}, {"name": "w[:Tensor]", "data": Tensor([1])}])
+    _cache_summary_tensor_data(
+        [{"name": "loss[:Scalar]", "data": Tensor(2.0)}, {"name": "w[:Tensor]", "data": Tensor([1])}]
+    )
     found = _get_summary_tensor_data()
     assert sorted(found) == ["loss[:Scalar]", "w[:Tensor]"] and found["loss[:Scalar]"].asnumpy() == 2
     with pytest.raises(ValueError, match=r"\[:Scalar\].*'loss'"):

@@ -20,6 +20,19 @@ def _inner_dropout(x: Any, p: float, training: bool) -> Tensor:
     return dropout(x, p, training) if training and p > 0 else x
 
 
+def _scaled_dot_product_attention(
+    query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool, is_training: bool, dtype: Any
+) -> tuple[Tensor, Tensor]:
+    """softmax(q kᵀ / √d + mask) v, and the weights themselves; with `is_causal` a query sees what came before it."""
+    scores = F.matmul(query, F.swapaxes(key, -2, -1)) / math.sqrt(query.shape[-1])
+    if is_causal:
+        scores = F.where(F.tril(F.ones(scores.shape[-2:], mstype.bool_)), scores, float("-inf"))
+    elif attn_mask is not None:
+        scores = scores + attn_mask
+    weights = _inner_dropout(F.softmax(scores, -1), dropout_p, is_training)
+    return F.matmul(weights, value), weights
+
+
 def _inner_pad(x: Any, padding: Any, value: Any = None) -> Tensor:
     """`ops.pad`, also of truth values."""
     if x.dtype is not mstype.bool_:

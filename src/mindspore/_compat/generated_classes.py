@@ -6,6 +6,7 @@ from typing import Any
 
 from mindspore import mint, ops
 from mindspore.ops.composition import composition, plain
+from mindspore.prims.requirements import demand_between
 
 
 def _slice(p: Any, x: Any, dim: int, start: int, end: int, step: int = 1) -> Any:
@@ -41,10 +42,14 @@ def _scatter_cache(p: Any, var: Any, indices: Any, updates: Any, axis: int = -2,
     if reduce != "update":
         raise ValueError(f"For 'KVCacheScatterUpdate', 'reduce' must be 'update', but got {reduce!r}.")
     axis %= var.ndim
-    length = updates.shape[axis]
-    for b, start in enumerate(indices.reshape(-1).asnumpy().tolist()):
-        place = (b, *[slice(None)] * (axis - 1), slice(start, start + length))
-        var[place] = updates[b]
+    length, size = updates.shape[axis], var.shape[axis]
+    demand_between("KVCacheScatterUpdate", "indices", indices, 0, size - length)
+    along = tuple(-1 if d == axis else 1 for d in range(var.ndim))
+    place = ops.arange(size).reshape(along) - indices.reshape((-1, *(1,) * (var.ndim - 1)))  # in the updates
+    rows = updates
+    if length > 1:
+        rows = ops.gather_elements(updates, axis, ops.clamp(place, 0, length - 1).broadcast_to(var.shape))
+    ops.assign(var, ops.where(ops.logical_and(place >= 0, place < length), rows.astype(var.dtype), var))
     return var
 
 

@@ -80,7 +80,9 @@ def _state(seed: Tensor, offset: Tensor) -> tuple[None, None, Tensor]:
 
 def _restore(seed: Tensor, offset: Tensor, state: Tensor) -> None:
     if state.dtype != mstype.uint8 or state.shape != (16,):
-        raise ValueError(f"For 'Generator', a state is a uint8 Tensor of shape (16,), but got {state.dtype} of shape {state.shape}.")
+        raise ValueError(
+            f"For 'Generator', a state is a uint8 Tensor of shape (16,), but got {state.dtype} of shape {state.shape}."
+        )
     for tensor, word in zip((seed, offset), state.asnumpy().view("<i8")):
         ops.assign(tensor, Tensor(int(word), mstype.int64))
 

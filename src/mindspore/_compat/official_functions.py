@@ -274,7 +274,9 @@ def all_gather_matmul(
         >>> print(y.shape, rows.shape)
         (2, 4) (2, 3)
     """
-    _refuse_options("all_gather_matmul", bias=bias, gather_index=gather_index, comm_turn=comm_turn, trans_input=trans_input)
+    _refuse_options(
+        "all_gather_matmul", bias=bias, gather_index=gather_index, comm_turn=comm_turn, trans_input=trans_input
+    )
     _check_world("all_gather_matmul", group, world_size)
     rows = communication_ops.AllGather(group)(input)
     return F.matmul(rows, x2.T if trans_x2 else x2), rows if gather_output else rows[:0]
@@ -331,4 +333,6 @@ def set_comm_ops_inplace(is_enable: bool, func_list: Any = None) -> None:
     if not isinstance(is_enable, bool):
         raise TypeError(f"For 'set_comm_ops_inplace', 'is_enable' must be a bool, but got {type(is_enable).__name__}.")
     if not is_enable:
-        raise ValueError("'set_comm_ops_inplace' can't be switched off here; `mindspore.communication.comm_func` gives new tensors.")
+        raise ValueError(
+            "'set_comm_ops_inplace' can't be switched off here; `mindspore.communication.comm_func` gives new tensors."
+        )

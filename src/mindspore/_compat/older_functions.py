@@ -38,11 +38,15 @@ def tuple_div(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
         raise ValueError(f"The size of inputs of 'tuple_div' operator must be the same, but got {len(x)} and {len(y)}.")
     for a, b in zip(x, y):
         if not all(isinstance(number, int) and not isinstance(number, bool) for number in (a, b)):
-            raise TypeError(f"The data type of inputs of 'tuple_div' operator should be an int64 number, but got {a!r} and {b!r}.")
+            raise TypeError(
+                f"The data type of inputs of 'tuple_div' operator should be an int64 number, but got {a!r} and {b!r}."
+            )
         if b == 0:
             raise ZeroDivisionError(f"The divisor value should not be 0, but got {x} and {y}.")
         if a % b:
-            raise ValueError(f"The inputs of 'tuple_div' operator should be divisible, but {a} is not divisible by {b}.")
+            raise ValueError(
+                f"The inputs of 'tuple_div' operator should be divisible, but {a} is not divisible by {b}."
+            )
     return tuple(a // b for a, b in zip(x, y))
 
 

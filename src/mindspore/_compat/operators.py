@@ -71,7 +71,9 @@ def find(name: str) -> Any:
         found = of_mint(name.removesuffix("_ext"))
     if found is None:
         found = _listed(name)
-    if found is None and name.startswith("pyboost_"):
+    if (
+        found is None and name.startswith("pyboost_") and not name.endswith("_prim")
+    ):  # not the module pyboost_inner_prim
         return _called
     if found is None and name.endswith(("_op", "_impl")):
         found = _instance(name.removesuffix("_op").removesuffix("_impl"))

@@ -8,15 +8,18 @@ import functools
 import itertools
 import pickle
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from mindspore import context, nn, ops
+from mindspore import context, mint, nn, ops
 from mindspore._base import dtype as mstype
+from mindspore.common import initial_numbers
+from mindspore.common.initializer import Initializer
 from mindspore.common.parameter import Parameter
-from mindspore.common.random import get_seed, host_generator
+from mindspore.common.random import get_seed
 from mindspore.common.tensor import Tensor
 from mindspore.nn.wrap.micro_batches import split_batch
 from mindspore.prims import summary
@@ -33,6 +36,15 @@ def _get_mode() -> int:
 def _get_graph_seed(op_seed: int | None, kernel_name: str) -> tuple[int, int]:
     """The seed of the program and that of one operation; 0 where none was set."""
     return get_seed() or 0, op_seed or 0
+
+
+_get_seed = _get_graph_seed
+
+
+def _set_prim_op_user_data(prim: Any, key: str, value: Any) -> Any:
+    """The primitive `prim`, with the attribute `key` set."""
+    prim.add_prim_attr(key, value)
+    return prim
 
 
 _keys = itertools.count()
@@ -54,8 +66,12 @@ def NoFallbackGuard() -> Iterator[None]:
 
 
 # -- tensors ---------------------------------------------------------------------------------------------------------------
-_TensorMeta = type(Tensor)
-StubTensor = Tensor
+class _TensorMeta(type):
+    """A metaclass that classes derived from Tensor may extend (`isinstance` by type of elements, for instance)."""
+
+
+class StubTensor:
+    """What stood for a result that was not computed yet; no tensor is one."""
 
 
 def _convert_stub(value: Any) -> Any:
@@ -81,7 +97,38 @@ def _object_to_tensor(obj: Any, size: int = 0) -> tuple[Tensor, int]:
 
 def _init_random_uniform(low: float, high: float, shape: Any) -> np.ndarray:
     """Numbers drawn evenly from [low, high)."""
-    return host_generator().uniform(low, high, shape).astype(np.float32)
+    return Initializer().draw(initial_numbers.uniform, low, high, shape)
+
+
+def _init_truncated_normal(a: float, b: float, mean: float, sigma: float, shape: Any) -> np.ndarray:
+    """Numbers of a normal distribution that lie between a and b."""
+    return Initializer().draw(initial_numbers.truncated, mean, sigma, a, b, shape)
+
+
+def _random_normal(seed: int, values: np.ndarray, mean: float, sigma: float) -> None:
+    """Fill an array with numbers of a normal distribution."""
+    values[...] = initial_numbers.normal(seed, mean, sigma, values.shape)
+
+
+def _random_uniform(seed: int, values: np.ndarray, low: float, high: float) -> None:
+    """Fill an array with numbers drawn evenly from [low, high)."""
+    values[...] = initial_numbers.uniform(seed, low, high, values.shape)
+
+
+def _truncated_normal(seed: int, values: np.ndarray, a: float, b: float, mean: float, sigma: float) -> None:
+    """Fill an array with numbers of a normal distribution that lie between a and b."""
+    values[...] = initial_numbers.truncated(seed, mean, sigma, a, b, values.shape)
+
+
+PARAMETER_NAME_DEFAULT = "Parameter"
+#: the default directory of checkpoints
+_cur_dir = str(Path.cwd())
+
+
+def pyboost_empty(arguments: Any) -> Tensor:
+    """A tensor of a size and a type, whatever its values; where it lies does not matter here."""
+    size, dtype, *_ = arguments
+    return mint.empty(size, dtype=dtype)
 
 
 def pyboost_dense(primitive: Any, arguments: Any) -> Tensor:
@@ -188,6 +235,15 @@ grad_scale = ops.MultitypeFuncGraph("grad_scale")
 shard_grad_scale = ops.MultitypeFuncGraph("shard_grad_scale")
 
 
+_grad_scale = ops.MultitypeFuncGraph("_grad_scale")
+
+
+@_grad_scale.register("Tensor", "Tensor")
+def _unscaled(scale: Any, grad: Any) -> Any:
+    """A gradient without the loss scale."""
+    return grad * ops.cast(ops.reciprocal(scale), grad.dtype)
+
+
 @grad_scale.register("Tensor", "Tensor", "Tensor")
 def _unscaled_sum(scale: Any, grad: Any, summed: Any) -> Any:
     """What was summed over micro batches, without the loss scale; the sum begins anew."""
@@ -292,7 +348,9 @@ def clear_op_wrapper() -> None:
     """Forget registered wrappers, of which there are none."""
 
 
-def get_broadcast_shape(x_shape: Any, y_shape: Any, prim_name: str, arg_name1: str = "x", arg_name2: str = "y") -> list[int]:
+def get_broadcast_shape(
+    x_shape: Any, y_shape: Any, prim_name: str, arg_name1: str = "x", arg_name2: str = "y"
+) -> list[int]:
     """The shape to which two shapes are broadcast."""
     try:
         return list(np.broadcast_shapes(tuple(x_shape), tuple(y_shape)))

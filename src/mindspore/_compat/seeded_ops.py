@@ -27,7 +27,9 @@ def _dropped(input: Any, p: float, seed: Any, offset: Any) -> tuple[Any, Any]:
     return DropoutWithKey(1.0 - p)(input, key)
 
 
-DropoutExt = plain("DropoutExt", _dropped, "Elements kept with the probability 1 - p and enlarged, and the mask of those kept.")
+DropoutExt = plain(
+    "DropoutExt", _dropped, "Elements kept with the probability 1 - p and enlarged, and the mask of those kept."
+)
 #: one for the whole program, as generated code has it: its strategy is that of all who use it
 dropout_ext_op = DropoutExt()
 

@@ -5,9 +5,6 @@ import numpy as np
 import mindspore as ms
 from mindspore import nn
 
-KNOWN = {"graph": ("Cell.get_parameters' is not supported", "its masks go through the parameters, which official graphs refuse, too")}
-
-
 
 def main():
     from mindone.transformers import BertForSequenceClassification

@@ -86,6 +86,8 @@ def swap_cache(host: Any, device: Any, block_mapping: Any, is_device_to_host: bo
 def __getattr__(name: str) -> Any:
     if name == "Cell_":  # stands above; only reached when it is asked for
         return importlib.import_module("mindspore.nn").Cell
+    if name.startswith("pyboost_"):
+        return getattr(importlib.import_module("mindspore._compat.operators"), name)
     raise AttributeError(
         f"mindspore._compat.c_expression has nothing called {name!r}: official MindSpore's internals end here."
     )

@@ -8,6 +8,7 @@ _DATASET = "mindspore.dataset"
 _OLD = "mindspore._compat.older_transforms"
 
 SAME = {
+    f"{_DATASET}.context": "mindspore.context",
     f"{_DATASET}.core.config": f"{_DATASET}.config",
     f"{_DATASET}.text.c_transforms": f"{_DATASET}.text.transforms",
     f"{_DATASET}.text.py_transforms": f"{_DATASET}.text.transforms",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mindspore._compat.tables.entry import Entry, held_by
 
 _PRIVATE, _FILES = "mindspore._compat.private_helpers", "mindspore._compat.checkpoint_helpers"
+_LAYERS = "mindspore._compat.layer_parts"
 
 SAME = {
     "mindspore._c_expression": "mindspore._compat.c_expression",
@@ -65,6 +66,10 @@ HELD = {
     **{f"mindspore.{path}": Entry(search=(f"mindspore.{path.rpartition('.')[0]}",)) for path in _PARTS},
     "mindspore.amp": Entry(unlisted=held_by("mindspore.nn.loss_scaling", "_grad_scale_map _grad_unscale_map")),
     "mindspore.common._grad_function": Entry(unlisted={"_Function": "mindspore.common"}),
+    "mindspore.nn.layer.conv": Entry(
+        unlisted={f"_{name}": f"{_LAYERS}:{name}" for name in ("check_input_3d", "deconv_output_length")}
+    ),
+    "mindspore.nn.loss.loss": Entry(unlisted={"_check_label_dtype": f"{_LAYERS}:check_label_dtype"}),
     "mindspore.nn.layer.activation": Entry(unlisted={"LRN": "mindspore.nn"}),
     "mindspore.nn.layer.math": Entry(unlisted={"Range": "mindspore.nn"}),
     "mindspore.nn.sparse": Entry(held_by("mindspore.nn", "SparseTensorDenseMatmul SparseToDense")),
@@ -72,7 +77,10 @@ HELD = {
     "mindspore.profiler.options": Entry(unlisted={"Schedule": "mindspore.profiler.options:schedule"}),
     "mindspore.tools": Entry(unlisted={"stress_detect": "mindspore.utils"}),
     "mindspore.train": Entry(unlisted={"build_train_network": "mindspore.train.amp"}),
-    "mindspore.train.callback": Entry(unlisted={"SummaryLandscape": "mindspore.train"}),
+    "mindspore.train.callback": Entry(
+        unlisted={"SummaryLandscape": "mindspore.train", "_set_cur_net": f"{_PRIVATE}:set_cur_net"}
+    ),
+    "mindspore.train.callback._checkpoint": Entry(unlisted={"_cur_dir": _PRIVATE}),
     **{f"mindspore.mint.nn.layer{path}": Entry(search=("mindspore.mint.nn",)) for path in _LAYERS_OF_MINT},
     "mindspore.common": Entry(
         unlisted=held_by(
@@ -92,21 +100,25 @@ HELD = {
     "mindspore.graph": Entry(
         {
             "jit_config": "mindspore.common.jit_config",
-            **held_by(_PRIVATE, "CustomPassType clear_op_infer clear_op_wrapper register_custom_backend register_custom_pass "
-                    "register_op_infer register_op_wrapper"),
+            **held_by(
+                _PRIVATE,
+                "CustomPassType clear_op_infer clear_op_wrapper register_custom_backend register_custom_pass "
+                "register_op_infer register_op_wrapper",
+            ),
         },
         search=("mindspore.common.api", "mindspore.common"),
     ),
     "mindspore.graph.api": Entry(search=("mindspore.common.api",)),
     "mindspore.numpy.utils": Entry(search=("mindspore._compat.numpy_helpers",)),
     "mindspore.numpy.utils_const": Entry(search=("mindspore._compat.numpy_helpers",)),
-    "mindspore.utils": Entry(
-        unlisted=held_by(_PRIVATE, "_tft_handler")
-    ),
+    "mindspore.utils": Entry(unlisted=held_by(_PRIVATE, "_tft_handler")),
     "mindspore.common._stub_tensor": Entry(held_by(_PRIVATE, "StubTensor _convert_stub")),
-    "mindspore.common.initializer": Entry(unlisted={"_init_random_uniform": _PRIVATE}),
+    "mindspore.common.initializer": Entry(unlisted=held_by(_PRIVATE, "_init_random_uniform _init_truncated_normal")),
     "mindspore.common.parameter": Entry(
-        unlisted={"_get_unique_parameter_key": _PRIVATE, "_Buffer": "mindspore.nn.cell_state:_Buffer"}
+        unlisted={
+            **held_by(_PRIVATE, "PARAMETER_NAME_DEFAULT _get_unique_parameter_key"),
+            "_Buffer": "mindspore.nn.cell_state:_Buffer",
+        }
     ),
     "mindspore.common.tensor": Entry(unlisted={"_TensorMeta": _PRIVATE, **held_by("mindspore", "swap_tensors tensor")}),
     "mindspore.context": Entry(
@@ -121,10 +133,13 @@ HELD = {
             **held_by("mindspore.mint.distributed.tensors", "gather_into_tensor scatter_tensor"),
         }
     ),
-    "mindspore.nn.loss_scaling": Entry(unlisted=held_by(_PRIVATE, "_grad_overflow grad_scale shard_grad_scale")),
+    "mindspore.nn.loss_scaling": Entry(
+        unlisted=held_by(_PRIVATE, "_grad_overflow _grad_scale grad_scale shard_grad_scale")
+    ),
     "mindspore.nn.wrap": Entry(
         held_by(
-            "mindspore.nn.loss_scaling", "DynamicLossScaleUpdateCell FixedLossScaleUpdateCell TrainOneStepWithLossScaleCell"
+            "mindspore.nn.loss_scaling",
+            "DynamicLossScaleUpdateCell FixedLossScaleUpdateCell TrainOneStepWithLossScaleCell",
         ),
         unlisted={"TimeDistributed": "mindspore.nn"},
     ),
@@ -132,7 +147,11 @@ HELD = {
     "mindspore.train.callback._callback": Entry(unlisted={"set_cur_net": _PRIVATE}),
     "mindspore.train.model": Entry(unlisted=held_by(_PRIVATE, "_StepSync _transfer_tensor_to_tuple")),
     "mindspore.train.serialization": Entry(
-        unlisted=held_by(_FILES, "_exec_save _get_merged_param_data _load_dismatch_prefix_params _parse_ckpt_proto")
+        unlisted={
+            **held_by(_FILES, "_exec_save _get_merged_param_data _load_dismatch_prefix_params _parse_ckpt_proto"),
+            "Checkpoint": "mindspore.train.checkpoint_pb2",
+            "Validator": "mindspore:_checkparam",
+        }
     ),
     "mindspore.train.summary.summary_record": Entry(
         unlisted=held_by(_PRIVATE, "_cache_summary_tensor_data _get_summary_tensor_data")
@@ -140,7 +159,8 @@ HELD = {
     "mindspore._compat.c_expression": Entry(
         unlisted=held_by(
             _PRIVATE,
-            "NoFallbackGuard TensorTransform _empty_instance op_enum pyboost_dense run_backward update_pijit_default_config",
+            "NoFallbackGuard TensorTransform _empty_instance _random_normal _random_uniform _truncated_normal op_enum "
+            "pyboost_dense pyboost_empty run_backward update_pijit_default_config",
         )
         | {"GradOperation_": "mindspore.ops:GradOperation"}
     ),
@@ -212,21 +232,19 @@ HELD = {
             **held_by("mindspore._compat.redundancy", "get_parameter_redundancy remove_param_redundancy"),
         }
     ),
+    "mindspore.common.dtype": Entry(unlisted={"typing": "mindspore._c_expression.typing"}),
+    "mindspore.train.train_thor.dataset_helper": Entry(search=("mindspore.train.dataset_helper",)),
     "mindspore.train.train_thor": Entry(held_by("mindspore.train.thor", "ConvertModelUtils ConvertNetUtils")),
 }
 
 #: attributes of classes: module, class, name, and where the function, property or value is
 MEMBERS: dict[str, dict[str, dict[str, str]]] = {
     "mindspore.common.tensor": {"Tensor": {"_make_subclass": f"{_PRIVATE}:_make_subclass"}},
-    "mindspore.nn.cell": {
-        "Cell": {"_update_local_parameters_name": "mindspore._compat.layer_parts:update_local_parameters_name"}
-    },
-    "mindspore.nn.layer.basic": {"Dense": {"shape_op": "mindspore._compat.layer_parts:dense_shape_op"}},
-    "mindspore.nn.layer.normalization": {
-        "GroupNorm": {"_cal_output": "mindspore._compat.layer_parts:group_norm_output"}
-    },
-    "mindspore.nn.optim.adam": {"Adam": {"_apply_adam": "mindspore._compat.layer_parts:apply_adam"}},
+    "mindspore.nn.cell": {"Cell": {"_update_local_parameters_name": f"{_LAYERS}:update_local_parameters_name"}},
+    "mindspore.nn.layer.basic": {"Dense": {"shape_op": f"{_LAYERS}:dense_shape_op"}},
+    "mindspore.nn.layer.normalization": {"GroupNorm": {"_cal_output": f"{_LAYERS}:group_norm_output"}},
+    "mindspore.nn.optim.adam": {"Adam": {"_apply_adam": f"{_LAYERS}:apply_adam"}},
     "mindspore.nn.loss_scaling": {
-        "TrainOneStepWithLossScaleCell": {"use_graceful_exit": "mindspore._compat.layer_parts:use_graceful_exit"}
+        "TrainOneStepWithLossScaleCell": {"use_graceful_exit": f"{_LAYERS}:use_graceful_exit"}
     },
 }

@@ -27,6 +27,7 @@ _DOORS = (
     "operations._csr_ops", "operations._infer_ops", "operations._map_tensor_ops", "operations._sequence_ops",
     "operations.custom_ops", "operations.deprecated_ops", "operations.rare_ops", "operations.debug_ops",
     "operations.inner_ops", "operations.manually_defined", "operations.other_ops", "operations.spectral_ops",
+    "operations.manually_defined.ops_def",
 )  # fmt: skip
 #: files that hold a part of what is imported from them
 _FILES = (
@@ -44,12 +45,17 @@ HELD = {
     **{f"mindspore.ops.function.{name}": _ANY for name in ("_add_attr_func", "reshard_func", "vmap_func")},
     "mindspore.ops._utils": Entry({"get_broadcast_shape": "mindspore._compat.private_helpers"}),
     "mindspore.ops._utils.utils": Entry({"get_broadcast_shape": "mindspore._compat.private_helpers"}),
-    "mindspore.ops.derivatives": Entry(unlisted=held_by("mindspore.ops", "derivative jet stop_gradient stop_gradient_")),
+    "mindspore.ops.derivatives": Entry(
+        unlisted=held_by("mindspore.ops", "derivative jet stop_gradient stop_gradient_")
+    ),
     **{f"mindspore.ops.{path}": _ANY for path in (*_DOORS, *_FILES)},
     **{
         f"mindspore.ops.{path}": Entry({"reduce": _DISTRIBUTED}, search=_ANY.search)
         for path in ("communication", "function.comm_func")
     },
+    "mindspore.ops.function.random_func": Entry(
+        held_by("mindspore._compat.private_helpers", "_get_seed _set_prim_op_user_data"), search=_ANY.search
+    ),
     "mindspore.ops.operations._sequence_ops": Entry(
         search=("mindspore._compat.sequences", "mindspore._compat.operators")
     ),
@@ -87,7 +93,8 @@ HELD = {
     "mindspore.ops.function.grad": Entry(search=("mindspore.ops.derivatives", "mindspore._compat.operators")),
     "mindspore.ops._grad_experimental.grad_base": Entry({"bprop_getters": "mindspore._compat.registry"}),
     "mindspore.ops._grad_experimental.grad_comm_ops": Entry(
-        {"get_squared_device_local_norm_param": "mindspore._compat.private_helpers"}, search=("mindspore._compat.operators",)
+        {"get_squared_device_local_norm_param": "mindspore._compat.private_helpers"},
+        search=("mindspore._compat.operators",),
     ),
     "mindspore.ops.nn_embedding": Entry(search=("mindspore.ops.embeddings", "mindspore.ops.ctc")),
     "mindspore.ops.functional": Entry(
