@@ -24,7 +24,7 @@ class Combined(nn.Cell):
 
     def __init__(self):
         super().__init__()
-        self.conv1 = nn.Conv2dBnAct(1, 8, 3, has_bn=True, activation="relu")
+        self.conv1 = nn.Conv2dBnAct(1, 8, 3, has_bn=True, momentum=0.9, activation="relu")
         self.conv2 = nn.Conv2dBnAct(8, 8, 3, activation="relu", has_bias=True)
         self.pool, self.flatten = nn.MaxPool2d(2, 2), nn.Flatten()
         self.fc = nn.DenseBnAct(128, 3, after_fake=False)
@@ -71,7 +71,7 @@ def converted(net, folder, **options):
 
 def test_whole_numbers_are_those_of_training(tmp_path):
     ms.set_seed(1)
-    net = trained(QuantizationAwareTraining(**EXACT).quantize(Combined()))
+    net = trained(QuantizationAwareTraining(**EXACT).quantize(Combined()), 40)
     found, expected, kinds = converted(net, tmp_path, quant_mode="QUANT")
     assert kinds.count("QuantisedConv2D") == 2 and kinds.count("QuantisedMatMul") == 1 and "FakeQuantise" not in kinds
     x, labels = data(1000)

@@ -35,12 +35,12 @@ class DumpedGraph:
         self._stepwise: Callable[..., Any] | None = None
         self._run: Run | None = None
 
-    def __call__(self, *arrays: Any) -> Any:
+    def __call__(self, *arrays: Any, **kept: Any) -> Any:
         session = sessions.current()
         if session is None:
-            return self.executable(*arrays)
+            return self.executable(*arrays, **kept)
         self._run = session.launch(self._number(session))
-        return self.executable(*arrays) if self._run is None else self._node_by_node(arrays)
+        return self.executable(*arrays, **kept) if self._run is None else self._node_by_node(arrays)
 
     def write(self, session: Session, iteration: int, arrays: tuple) -> str:
         """Dump one run on these inputs, whatever iterations the session wants; returns the folder of its tensors."""
