@@ -118,3 +118,14 @@ def test_losses():
     assert mint.nn.SmoothL1Loss()(a, b).item() == 1.0
     with pytest.raises(ValueError, match="reduction"):
         mint.nn.MSELoss(reduction="average")
+
+
+@pytest.mark.parametrize("shape", [(), (4,), (2, 3), (2, 3, 4), (2, 3, 4, 5)])
+def test_softmax_of_layers_without_a_dimension(shape):
+    x = np.random.default_rng(0).normal(size=shape).astype(np.float32)
+    axis = {0: (), 1: 0, 2: 1, 3: 0, 4: 1}[x.ndim]
+    expected = np.exp(x) / np.exp(x).sum(axis, keepdims=True)
+    functions = (mint.nn.functional.softmax, mint.nn.Softmax(), lambda t: mint.exp(mint.nn.functional.log_softmax(t)))
+    for function in (*functions, lambda t: mint.exp(mint.nn.LogSoftmax()(t)), lambda t: mint.exp(mint.special.log_softmax(t))):
+        np.testing.assert_allclose(function(Tensor(x)).asnumpy(), expected, 1e-5)
+        np.testing.assert_allclose(ms.jit(function)(Tensor(x)).asnumpy(), expected, 1e-5)

@@ -13,6 +13,7 @@ from mindspore.ops.arguments import (
     cast,
     normal_axis,
     require_rank,
+    require_tensor,
     static_int,
     static_ints,
     to_float,
@@ -399,6 +400,11 @@ def nan_to_num(input: Tensor, nan: Any = None, posinf: Any = None, neginf: Any =
         [ 0. 99.  1.]
     """
     return F.nan_to_num(input, nan, posinf, neginf)
+
+
+def implied_dim(input: Tensor) -> int:
+    """The dimension along which softmax of layers goes when none is given: that of the classes, if the first one counts samples."""
+    return 0 if require_tensor("softmax", "input", input).ndim in (0, 1, 3) else 1
 
 
 def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:

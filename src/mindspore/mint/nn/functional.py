@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindspore.common.tensor import Tensor
+from mindspore.mint._signatures import implied_dim as _implied_dim
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast as _cast
 from mindspore.ops.arguments import largest as _largest
@@ -52,23 +53,23 @@ from mindspore.prims.inplace import update as _update
 
 # -- activations ----------------------------------------------------------------------------------------------------
 def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
-    """Exponentials that add up to 1 along `dim` (the last dimension when None).
+    """Exponentials that add up to 1 along `dim` (None: the first of tensors of no, one or three dimensions, the second of others).
 
     Examples:
         >>> print(mint.nn.functional.softmax(Tensor([0.0, 0.0]), dim=0))
         [0.5 0.5]
     """
-    return F.softmax(_cast(input, dtype), -1 if dim is None else dim)
+    return F.softmax(_cast(input, dtype), _implied_dim(input) if dim is None else dim)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, *, dtype: Any = None) -> Tensor:
-    """The logarithm of softmax.
+    """The logarithm of softmax; `dim` is as there.
 
     Examples:
         >>> print(mint.nn.functional.log_softmax(Tensor([0.0, 0.0]), dim=0))
         [-0.6931472 -0.6931472]
     """
-    return F.log_softmax(_cast(input, dtype), -1 if dim is None else dim)
+    return F.log_softmax(_cast(input, dtype), _implied_dim(input) if dim is None else dim)
 
 
 def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:

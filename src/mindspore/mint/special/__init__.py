@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindspore.common.tensor import Tensor
+from mindspore.mint._signatures import implied_dim
 from mindspore.ops import erfc, exp2, expm1, log1p, round, sinc
 from mindspore.ops.arguments import cast
 
@@ -20,4 +21,4 @@ def log_softmax(input: Tensor, dim: int | None = None, *, dtype: Any = None) -> 
     """
     from mindspore.ops.activation import log_softmax as apply
 
-    return apply(cast(input, dtype), -1 if dim is None else dim)
+    return apply(cast(input, dtype), implied_dim(input) if dim is None else dim)
