@@ -111,3 +111,10 @@ def test_a_tensor_of_any_rank():
         assert net(Tensor(np.ones(shape, np.float32))).shape == shape
     with pytest.raises(TypeError, match="must be a Tensor of Float32"):
         net(Tensor(np.ones(3, np.int32)))
+
+
+def test_declarations_show_what_is_open():
+    net = nn.ReLU()
+    net.set_inputs(Tensor(shape=[3, None], dtype=ms.float32))
+    (declared,) = net.get_inputs()
+    assert str(declared) == repr(declared) == "Tensor(shape=[3, -1], dtype=Float32, value= )"

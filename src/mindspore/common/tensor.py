@@ -528,12 +528,14 @@ class Tensor(TensorBase):
             return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value=<known when the graph runs>)"
         if self.is_meta:
             return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value=<meta>)"
+        if "_dynamic_shape" in self.__dict__:  # it declares an input; what it holds are examples of the sizes left open
+            return f"Tensor(shape={list(self._dynamic_shape)}, dtype={self.dtype}, value= )"
         return tensor_text(devices.on_host(self._data), self.dtype)
 
     def __str__(self) -> str:
         if self._node is not None:
             raise unknown_value("str()", self)
-        if self.is_meta:
+        if self.is_meta or "_dynamic_shape" in self.__dict__:
             return repr(self)
         array = devices.on_host(self._data)
         if self.dtype is mstype.bfloat16:
