@@ -324,3 +324,13 @@ def test_multi_class_dice_loss_refuses(settings, logits, labels, error, words):
         settings = {"weights": Tensor(np.ones(settings["weights"], np.float32))}
     with pytest.raises(error, match=words):
         nn.MultiClassDiceLoss(**settings)(Tensor(np.ones(logits, np.float32)), Tensor(np.ones(labels, np.float32)))
+
+
+def test_dice_and_focal_losses_of_official_mindspore():
+    """Dice is smoothed below alone, and a focal loss of class numbers has one value a sample."""
+    x, y = np.array([[0.2, 0.5]]), np.array([[0.0, 1.0]])
+    expected = 1 - 2 * (x * y).sum() / ((x * x).sum() + (y * y).sum() + 0.7)
+    np.testing.assert_allclose(nn.DiceLoss(0.7)(Tensor(x), Tensor(y)).asnumpy(), expected)
+    p = sp.softmax(X, 1)[np.arange(len(X)), LABELS]
+    found = nn.FocalLoss(gamma=2.0, reduction="none")(Tensor(X), Tensor(LABELS[:, None])).asnumpy()
+    np.testing.assert_allclose(found, -((1 - p) ** 2) * np.log(p), rtol=1e-6)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from nn_harness import both_namespaces, in_both_modes
 
+import mindspore as ms
 from gradcheck import check_gradients
 from mindspore import Tensor, nn, ops
 from mindspore.prims import pooling
@@ -138,3 +139,14 @@ def test_layers_in_both_modes(layer, shape, expected):
 def test_bad_arguments(call, error):
     with pytest.raises(error):
         call()
+
+
+@pytest.mark.parametrize("backend", ["interp", "cpu", "xla"])
+def test_positions_of_nan_and_of_infinities_beside_padding(backend):
+    x = Tensor(np.array([[[np.nan, 1, 2, 3, np.nan, 5, -np.inf, -np.inf]]], np.float32))
+    layer = nn.MaxPool1d(3, 1, "pad", 1, return_indices=True)
+    with ms.context.local_context(mode=ms.GRAPH_MODE, backend=backend):
+        compiled = layer(x)
+    for value, where in (compiled, layer(x)):
+        np.testing.assert_array_equal(value.asnumpy()[0, 0], [np.nan, np.nan, 3, np.nan, np.nan, np.nan, 5, -np.inf])
+        assert where.asnumpy()[0, 0].tolist() == [0, 0, 3, 4, 4, 4, 5, 6]

@@ -82,3 +82,13 @@ def test_integers_by_zero_and_to_negative_powers(compiled, dtype):
         exponent = np.array([-3, -3, -2, -1, -2, 4, 6], dtype)
         found = compiled(lambda x, y: x**y)(Tensor(base), Tensor(exponent))
         assert found.tolist() == [1, -1, 1, 0, 0, 81, 64]
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_medians_say_where_a_nan_is_and_know_infinities(compiled):
+    x = Tensor(np.array([[3, np.inf, np.nan, 1], [np.nan, -np.inf, np.nan, 2], [1, 0, 5, 4]], np.float32))
+    for keepdims in (False, True):
+        median = lambda t: ops.median(t, 0, keepdims)  # noqa: B023
+        value, where = (ms.jit(median) if compiled else median)(x)
+        np.testing.assert_array_equal(value.asnumpy().reshape(-1), [np.nan, 0, np.nan, 2])
+        assert where.asnumpy().reshape(-1).tolist() == [1, 2, 0, 1]

@@ -458,8 +458,10 @@ def _order_statistic(op: str, input: Tensor, axis: Any, keepdims: bool, place: C
     pick = (slice(None),) * at + ((slice(k, k + 1) if keepdims else k),)
     value, where = ordered[pick], cast(index[pick], mstype.int64)
     if op == "median" and input.dtype.kind == "f":
-        bad = ew.IsNan()(ReduceSum(keepdims)(input, at))
-        return ew.Select()(bad, math.nan, value), where
+        bad = ew.IsNan()(input)
+        any_bad, first_bad = red.ReduceAny(keepdims)(bad, at), Argmax(at, mstype.int64)(cast(bad, mstype.int32))
+        first_bad = ExpandDims()(first_bad, at) if keepdims else first_bad
+        return ew.Select()(any_bad, math.nan, value), ew.Select()(any_bad, first_bad, where)
     return value, where
 
 

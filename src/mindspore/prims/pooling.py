@@ -367,25 +367,30 @@ class MaxPoolWithIndices(Pooling):
         positions = geometry.output(sizes)
         out: Any = None
         where: Any = None
+        seen = np.zeros(positions, bool)  # windows of which an element that is no padding has been looked at
         for index, slices in self.visits(x.shape):
-            part, place = padded[slices], xp.asarray(self._places(index, geometry, sizes, positions))
+            part, (place, inside) = padded[slices], self._places(index, geometry, sizes, positions)
             if out is None:
-                out, where = part, xp.broadcast_to(place, part.shape)
-                continue
-            better = part > out
-            out, where = xp.where(better, part, out), xp.where(better, place, where)
+                out, where = part, xp.broadcast_to(xp.asarray(place), part.shape)
+            else:
+                better = (part > out) | ((part != part) & (out == out))  # NaN is the greatest
+                if not (inside & seen).all():
+                    better = (better & xp.asarray(inside)) | xp.asarray(inside & ~seen)
+                out, where = xp.where(better, part, out), xp.where(better, xp.asarray(place), where)
+            seen |= inside
         return out, where.astype(self.argmax_type.np)
 
     @staticmethod
-    def _places(index: tuple, geometry: Window, sizes: tuple, positions: tuple) -> np.ndarray:
-        """The flat input position that one element of the window has at each window position."""
-        flat = np.zeros(positions, np.int64)
+    def _places(index: tuple, geometry: Window, sizes: tuple, positions: tuple) -> tuple[np.ndarray, np.ndarray]:
+        """The flat input position that one element of the window has at each window position, and whether it is no padding."""
+        flat, inside = np.zeros(positions, np.int64), np.ones(positions, bool)
         for axis, (i, n) in enumerate(zip(index, positions)):
             at = np.arange(n) * geometry.stride[axis] + i * geometry.dilation[axis] - geometry.pads[axis][0]
             shape = [1] * len(positions)
             shape[axis] = n
             flat = flat * sizes[axis] + at.reshape(shape)
-        return flat
+            inside &= ((at >= 0) & (at < sizes[axis])).reshape(shape)
+        return flat, inside
 
     def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
         return (self.sibling(MaxPoolGrad)(x, out[0], dout[0]),)

@@ -309,7 +309,7 @@ class ClipByNorm(Cell):
         x = ops.cast(x, mstype.float32)
         size = ops.sqrt(ops.ReduceSum(True)(ops.square(x), self.axis))
         limit = ops.cast(clip_norm, mstype.float32)
-        return ops.select(size > limit, x * limit / size, x)
+        return ops.select(size <= limit, x, x * limit / size)  # NaN is passed on
 
 
 class Range(Cell):

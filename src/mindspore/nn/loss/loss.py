@@ -444,11 +444,11 @@ def _focal(logits: Any, labels: Any, gamma: float, weight: Any) -> Any:
     losses = -ops.pow(1.0 - p, gamma) * chosen
     if hot is not None:
         return ops.ReduceMean()(losses * hot, -1)
-    return ops.ReduceMean()(losses, -1)
+    return ops.ReduceMean()(losses, (1, 2))
 
 
 class DiceLoss(LossBase):
-    """1 - 2 |x ∩ y| / (|x|² + |y|²), smoothed (Milletari et al. 2016).
+    """1 - 2 |x ∩ y| / (|x|² + |y|² + smooth) (Milletari et al. 2016).
 
     Examples:
         >>> from mindspore import Tensor, nn
@@ -468,7 +468,7 @@ class DiceLoss(LossBase):
             )
         both = ops.ReduceSum()(logits * label, ())
         total = ops.ReduceSum()(logits * logits, ()) + ops.ReduceSum()(label * label, ())
-        return 1.0 - (2.0 * both + self.smooth) / (total + self.smooth)
+        return 1.0 - 2.0 * both / (total + self.smooth)
 
 
 _DICE_ACTIVATIONS = ("softmax", "logsoftmax", "relu", "relu6", "tanh", "sigmoid")
