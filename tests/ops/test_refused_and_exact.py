@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import mindspore as ms
+import mindspore.numpy as mnp
 from mindspore import Tensor, mint, nn, ops
 
 NAN, INF = float("nan"), float("inf")
@@ -165,3 +166,22 @@ def test_several_tensors_get_dimensions_at_once(run):
 def test_huge_numbers_are_refused_in_words(call, words, huge):
     with pytest.raises(ValueError, match=words):
         call(huge)
+
+
+def test_whole_numbers_stay_exact_or_become_floats():
+    big = mnp.array([2**24 + 1, 1, 2**24 + 3])
+    assert mnp.nanmax(big).asnumpy() == 2**24 + 3 and mnp.nanmin(big).asnumpy() == 1
+    assert mnp.nancumsum(big).tolist() == np.cumsum([2**24 + 1, 1, 2**24 + 3]).tolist()
+    np.testing.assert_allclose(ops.clip_by_norm(Tensor([3, 4]), 1.0).asnumpy(), [0.6, 0.8], rtol=1e-5)
+    assert [part.tolist() for part in mnp.unravel_index(Tensor([-1, 6, 100, 4]), (2, 3))] == [[1, 1, 1, 1], [2, 2, 2, 1]]
+    for mode in ("constant", "wrap", "edge"):
+        with pytest.raises(ValueError, match="'pad_width' must not be negative, but got \\(-1, 3\\)"):
+            mnp.pad(big, (-1, 3), mode=mode)
+
+
+def test_regions_keep_the_type_of_their_features():
+    features, region = np.arange(64, dtype=np.float32).reshape(1, 1, 8, 8), [[0, 1.25, 0.5, 6.0, 5.75]]
+    wide = ops.ROIAlign(2, 2, 0.75)(Tensor(features), Tensor(region, ms.float32))
+    half = ops.ROIAlign(2, 2, 0.75)(Tensor(features, ms.float16), Tensor(region, ms.float16))
+    assert half.dtype is ms.float16
+    np.testing.assert_array_equal(half.asnumpy(), wide.asnumpy().astype(np.float16))

@@ -560,6 +560,8 @@ def pad(
     """
     x = tensor(arr)
     pairs = onp.broadcast_to(onp.asarray(pad_width), (x.ndim, 2)).tolist()
+    if any(width < 0 for pair in pairs for width in pair):
+        raise ValueError(f"For 'pad', 'pad_width' must not be negative, but got {pad_width}.")
     simple = {"reflect": "reflect", "symmetric": "symmetric", "edge": "replicate", "wrap": "circular"}
     from mindspore.ops.joining import pad_pairs
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -507,14 +508,14 @@ def argwhere(a: ArrayLike) -> Tensor:
 
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Tensor, ...]:
-    """Flat positions as coordinates.
+    """Flat positions as coordinates; those outside are clipped.
 
     Examples:
         >>> [part.tolist() for part in mnp.unravel_index(mnp.array([5, 2]), (2, 3))]
         [[1, 0], [2, 2]]
     """
     dims = static_ints("unravel_index", "shape", shape)
-    index, parts = tensor(indices), []
+    index, parts = F.clamp(tensor(indices), -math.prod(dims), math.prod(dims) - 1), []
     for n in reversed(dims) if order == "C" else dims:
         parts.append(F.remainder(index, n))
         index = F.floor_divide(index, n)

@@ -799,10 +799,10 @@ def _accumulated(a: ArrayLike, dtype: DTypeLike) -> Tensor:
     return cast(x, mstype.int32) if x.dtype.kind in "bui" and x.dtype.bits < 32 else x
 
 
-def _without_nan(a: ArrayLike, value: Any) -> tuple[Any, Any]:
-    x = to_float(tensor(a))
-    bad = F.isnan(x)
-    return ew.Select()(bad, value, x), bad
+def _without_nan(a: ArrayLike, value: Any) -> Any:
+    """Whole numbers stay what they are."""
+    x = tensor(a)
+    return ew.Select()(F.isnan(x), value, x) if x.dtype.kind in "fc" else x
 
 
 def nansum(
@@ -838,7 +838,7 @@ def nanmax(
         >>> print(mnp.nanmax(mnp.array([1.0, float("nan"), 3.0])))
         3.0
     """
-    return cast(F.amax(_without_nan(a, -math.inf)[0], axis, keepdims), dtype)
+    return cast(F.amax(_without_nan(a, -math.inf), axis, keepdims), dtype)
 
 
 def nanmin(
@@ -850,7 +850,7 @@ def nanmin(
         >>> print(mnp.nanmin(mnp.array([1.0, float("nan"), 3.0])))
         1.0
     """
-    return cast(F.amin(_without_nan(a, math.inf)[0], axis, keepdims), dtype)
+    return cast(F.amin(_without_nan(a, math.inf), axis, keepdims), dtype)
 
 
 def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None) -> Tensor:
@@ -860,7 +860,7 @@ def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None) ->
         >>> print(mnp.nancumsum(mnp.array([1.0, float("nan"), 3.0])))
         [1. 1. 4.]
     """
-    return cumsum(_without_nan(a, 0.0)[0], axis, dtype)
+    return cumsum(_without_nan(a, 0.0), axis, dtype)
 
 
 def nanvar(
@@ -876,8 +876,8 @@ def nanvar(
         >>> print(mnp.nanvar(mnp.array([1.0, float("nan"), 3.0])))
         1.0
     """
-    x, bad = _without_nan(a, 0.0)
-    valid = cast(F.logical_not(bad), x.dtype)
+    x = to_float(tensor(a))
+    valid, x = cast(F.logical_not(F.isnan(x)), x.dtype), _without_nan(x, 0.0)
     axes = normal_axes("nanvar", axis, x.ndim)
     count = F.sum(valid, axes, True)
     centre = F.sum(x, axes, True) / count

@@ -191,7 +191,8 @@ def roi_align(
     require_tensors("roi_align", features=features)
     if sample_num < 1:
         raise ValueError(f"For 'ROIAlign', 'sample_num' must be at least 1, but got {sample_num}.")
-    boxes = rois[:, 1:] * spatial_scale
+    places = cast(rois, mstype.float32)  # 16-bit floats know no fractions of large pixels
+    boxes = places[:, 1:] * spatial_scale
     x0, y0, x1, y1 = _columns(boxes)
     end = float(roi_end_mode) * spatial_scale
     width, height = x1 + end - x0, y1 + end - y0
@@ -205,7 +206,7 @@ def roi_align(
     shape = (n, len(steps_y), len(steps_x))
     y = BroadcastTo(shape)(Reshape()(ys, (n, -1, 1)))
     x = BroadcastTo(shape)(Reshape()(xs, (n, 1, -1)))
-    batch = BroadcastTo(shape)(Reshape()(cast(rois[:, 0], mstype.int64), (n, 1, 1)))
+    batch = BroadcastTo(shape)(Reshape()(cast(places[:, 0], mstype.int64), (n, 1, 1)))
     limit_y, limit_x = features.shape[2], features.shape[3]
 
     def outside(y: Any, x: Tensor) -> Any:
@@ -213,7 +214,7 @@ def roi_align(
 
     picked = _bilinear(features, batch, y, x, outside)
     grid = Reshape()(picked, (n, pooled_height, samples, pooled_width, samples, features.shape[1]))
-    return grid.mean((2, 4)).transpose(0, 3, 1, 2)
+    return cast(grid.mean((2, 4)).transpose(0, 3, 1, 2), features.dtype)
 
 
 def crop_and_resize(

@@ -208,6 +208,7 @@ def clip_by_norm(x: Any, max_norm: Any, norm_type: float = 2.0, error_if_nonfini
     if error_if_nonfinite:
         demand(total, Finite(), lambda _: RuntimeError("For 'clip_by_norm', the total norm is not finite."))
     scale = ew.Minimum()(max_norm / (total + 1e-6), 1.0)
+    tensors = [to_float(t) for t in tensors]
     out = [t * cast(scale, t.dtype) for t in tensors]
     return out[0] if isinstance(x, Tensor) else type(x)(out)
 

@@ -308,14 +308,15 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
 
 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """Max pooling of (N, C, D, H, W) to given sizes; None keeps a size.
+    """Max pooling of (N, C, D, H, W) to given sizes; None keeps a size. Places are int32.
 
     Examples:
         >>> ops.adaptive_max_pool3d(ops.ones((1, 2, 4, 4, 4)), (2, 1, 2)).shape
         (1, 2, 2, 1, 2)
     """
     name = "adaptive_max_pool3d"
-    return with_batch(name, input, 3, lambda x: _adaptive_max(name, x, output_size, return_indices))
+    found = with_batch(name, input, 3, lambda x: _adaptive_max(name, x, output_size, return_indices))
+    return (found[0], cast(found[1], mstype.int32)) if return_indices else found
 
 
 # -- the inverse of max pooling ---------------------------------------------------------------------------------------

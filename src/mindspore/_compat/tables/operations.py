@@ -123,7 +123,7 @@ HELD = {
                 "all_gather_matmul broadcast_gradient_args getitem hyper_add in_ left_shift make_row_tensor_inner matmul_reduce_scatter "
                 "not_in_ reshape_ right_shift row_tensor_add set_comm_ops_inplace setitem switch switch_layer uadd",
             ),
-            **held_by("mindspore._compat.registry", "tensor_operator_registry vm_impl_registry"),
+            "tensor_operator_registry": "mindspore._compat.registry",
         },
         search=("mindspore._compat.mint_variants",),
         unlisted={
