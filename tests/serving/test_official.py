@@ -5,11 +5,14 @@ import json
 import os
 import signal
 import socket
+import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 import requests
+from test_distributed import children
 
 from conftest import ADD
 from mindspore_serving import server
@@ -192,6 +195,30 @@ def test_the_server_ends_with_its_workers(start, number):
     server.stop()
     server.start_grpc_server(address)  # a new client finds a new server at once
     assert "servable is not available" in Client(address, "add", "add").infer(vectors(1))["error"]
+
+
+def workers():
+    """Processes of workers, also of those that load."""
+    return [pid for pid in children(os.getpid()) if b"mindspore_serving.engine.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+
+
+def test_a_signal_while_servables_load(servables):
+    """Neither the start nor its worker processes go on."""
+    directory = servables("slow", "import time\ntime.sleep(300)\n")
+
+    def stop():
+        while not (found := workers()):
+            time.sleep(0.01)
+        loading.extend(found)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    loading = []
+    stopping = threading.Thread(target=stop)
+    stopping.start()
+    with pytest.raises(RuntimeError, match="the server was stopped"):
+        server.start_servables(server.ServableStartConfig(directory, "slow"))
+    stopping.join()
+    assert loading and not workers()
 
 
 def test_unix_socket(servables, tmp_path, monkeypatch):

@@ -4,7 +4,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -16,6 +15,7 @@ from mindspore_federated import log
 from mindspore_federated.common.check_type import check_str
 from mindspore_federated.common.settings import Settings, load_settings
 from mindspore_federated.common.tls import files_from_settings, server_context
+from mindspore_federated.common.until_signal import ended_by_signals
 from mindspore_federated.server.attestation import Attestation
 from mindspore_federated.server.cluster import Cluster, Instance, Node
 from mindspore_federated.server.features import Arrays, FeatureMap, Floats, with_state, without_state
@@ -110,12 +110,10 @@ class FLServerJob:
         self._ended.set()
 
     def _serve(self, traffic: Traffic) -> None:
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGTERM, signal.SIGINT):
-                signal.signal(number, lambda *_: self._ended.set())
-        self._callback.after_started()
-        while not self._ended.wait(1.0):
-            traffic.write()
+        with ended_by_signals(self._ended):
+            self._callback.after_started()
+            while not self._ended.wait(1.0):
+                traffic.write()
 
     def _join(self, features: FeatureMap, iteration: int) -> Rounds:
         _, port = parse_address(self._http_address, "server")

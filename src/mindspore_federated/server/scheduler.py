@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import threading
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -11,6 +10,7 @@ from typing import Any
 from mindspore_federated.common.check_type import check_str
 from mindspore_federated.common.settings import load_settings
 from mindspore_federated.common.tls import files_from_settings, server_context
+from mindspore_federated.common.until_signal import ended_by_signals
 from mindspore_federated.server.cluster import (
     DISABLED,
     FINISHED,
@@ -48,12 +48,10 @@ class FlSchedulerJob:
         service = HttpService(self._address, "scheduler", self._routes(), max_body=_MAX_BODY,
                               tls=server_context(files, mutual=self._settings.flag("ssl.mutual")) if files else None)
         service.start()
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGTERM, signal.SIGINT):
-                signal.signal(number, lambda *_: self._ended.set())
         try:
-            while not self._ended.wait(1.0):
-                pass
+            with ended_by_signals(self._ended):
+                while not self._ended.wait(1.0):
+                    pass
         finally:
             service.stop()
             store.close()

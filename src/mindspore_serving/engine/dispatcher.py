@@ -69,6 +69,7 @@ class Dispatcher:
         self._pools: dict[str, dict[int, Pool]] = {}  # replaced under the lock, never changed: every request reads it
         #: what protocols have found in them by name; another dictionary after every replacement, so that nothing old is found
         self.routes: dict[tuple[str, str], Route] = {}
+        self._starting: set[Pool] = set()
         self._leaving: set[Pool] = set()
         self._deployments: dict[str, tuple[Deployment, Sequence[int]]] = {}
         self.max_enqueued = MAX_ENQUEUED
@@ -91,11 +92,20 @@ class Dispatcher:
         queue = RequestQueue(self._loop, self.batch_delay)
         secret, about = (deployment.key, deployment.mode), (deployment.logs, deployment.group)
         pool = Pool(self._loop, deployment.location, queue, Statistics(), *secret, self._pool_ended, *about)
-        pool.start([f"device{number}" for number in devices])
-        if not all(method.only_models for method in pool.methods.values()):
-            pool.start([f"extra{number}" for number in range(deployment.workers - len(devices))])
+        with self._lock:
+            if self.draining:
+                raise StartFailed("Fail to start workers: the server was stopped")
+            self._starting.add(pool)
+        try:
+            pool.start([f"device{number}" for number in devices])
+            if not all(method.only_models for method in pool.methods.values()):
+                pool.start([f"extra{number}" for number in range(deployment.workers - len(devices))])
+        except BaseException:
+            self._starting.discard(pool)
+            raise
         name, version = deployment.location.name, deployment.location.version or 1
         with self._lock:
+            self._starting.discard(pool)
             old = self.versions(name).get(version)
             self._replace({**self._pools, name: {**self.versions(name), version: pool}})
             self._deployments[name] = (deployment, devices)
@@ -177,12 +187,16 @@ class Dispatcher:
         return list(self._pools)
 
     def stop(self, drain: float = 10.0) -> None:
-        self.draining = True
+        with self._lock:
+            self.draining = True
+            starting, running = [*self._starting], self.pools
+        for pool in starting:
+            pool.stop()
         end = time.monotonic() + drain
-        for pool in self.pools:
+        for pool in running:
             if pool.alive:
                 pool.queue.drain(max(end - time.monotonic(), 0))
-        for pool in self.pools:
+        for pool in running:
             pool.stop()
 
     # -- requests

@@ -94,18 +94,19 @@ class Pool:
         self._on_end = on_end
         self._workers: list[_WorkerThread] = []
         self._lock = threading.Lock()
+        self._stopped = False
 
     def start(self, names: Sequence[str]) -> None:
         """Start a worker for each name and wait until they are ready; RuntimeError with the reason if one is not."""
         fresh = [_WorkerThread(self, name) for name in names]
-        self._workers += fresh
+        self._workers += fresh  # first: a stop meanwhile stops these, too
         for worker in fresh:
             worker.thread.start()
         for worker in fresh:
             worker.ready.wait()
-            if worker.failure is not None:
+            if worker.failure is not None or self._stopped:
                 self.stop()
-                raise StartFailed(f"Fail to start workers: {worker.failure}")
+                raise StartFailed(f"Fail to start workers: {worker.failure or 'the server was stopped'}")
 
     def describe(self, methods: dict[str, Any]) -> None:
         self.methods = {name: _method(info) for name, info in methods.items()}
@@ -135,6 +136,7 @@ class Pool:
         return [worker.process.pid for worker in self._workers if worker.process is not None and worker.alive]
 
     def stop(self) -> None:
+        self._stopped = True
         for worker in self._workers:
             worker.stop()
         for worker in self._workers:
@@ -154,7 +156,7 @@ class _WorkerThread:
         self.process: subprocess.Popen[bytes] | None = None
         self.alive = True
         self._channel: Channel | None = None
-        self._stopping = False
+        self._stopping = self._loading = False
 
     def _run(self) -> None:
         try:
@@ -189,6 +191,7 @@ class _WorkerThread:
     def _start(self) -> Channel | None:
         """A connection to a worker that is ready, or None."""
         mine, theirs = socket.socketpair()
+        self._loading = True
         with self._log_file() as log_file:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "mindspore_serving.engine.worker", str(theirs.fileno())],
@@ -198,6 +201,8 @@ class _WorkerThread:
                 stderr=log_file,
             )
         theirs.close()
+        if self._stopping:  # since before there was a process
+            self.process.kill()
         channel = self._channel = Channel(mine)
         place = self._pool.location
         try:
@@ -215,7 +220,8 @@ class _WorkerThread:
             )
             answer, _ = channel.receive()
         except Closed:
-            answer = {"kind": "failed", "reason": "death of one worker"}
+            answer = {"kind": "failed", "reason": "the server was stopped" if self._stopping else "death of one worker"}
+        self._loading = False
         if answer["kind"] != "ready":
             self.failure = answer.get("reason", "the worker was stopped")
             return None
@@ -257,3 +263,5 @@ class _WorkerThread:
 
     def stop(self) -> None:
         self._stopping = True
+        if self._loading and self.process is not None:  # it would hear of it when it has loaded its models
+            self.process.kill()

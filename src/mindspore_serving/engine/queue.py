@@ -230,7 +230,8 @@ class RequestQueue:
             self._closed = True
             waiting = list(self._waiting)
             self._waiting.clear()
-        self._loop.call_soon_threadsafe(self.fail, waiting, QueueClosed())
+        if waiting:
+            self._loop.call_soon_threadsafe(self.fail, waiting, QueueClosed())
 
     def drain(self, timeout: float) -> bool:
         """Wait until all requests are answered."""

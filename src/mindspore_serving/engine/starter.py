@@ -62,9 +62,9 @@ class Starter:
         except OSError as error:
             raise RuntimeError(f"Failed to get agents config from worker at {host}:{port}: {error}") from None
 
-    def begin(self, rank_start: int | None = None) -> None:
+    def begin(self, rank_start: int | None = None, at_end: Callable[[], None] = lambda: None) -> None:
         """Start the agents of this machine, or of that of a rank, and wait until all of the group are ready; a thread watches them
-        from then on."""
+        from then on, and calls `at_end` when they have ended."""
         self._channel.send({"kind": "starter"})
         config, _ = self._channel.receive()
         hosts = config["hosts"]
@@ -79,7 +79,7 @@ class Starter:
             raise
         self._start(config)
         threading.Thread(target=self._listen, name="distributed worker", daemon=True).start()
-        self._watching = threading.Thread(target=self._watch, name="watch agents", daemon=not self._keeps_process)
+        self._watching = threading.Thread(target=self._watch, args=(at_end,), name="watch agents", daemon=not self._keeps_process)
         self._watching.start()
         while not self._ready.wait(0.1):
             if not self._watching.is_alive():
@@ -123,7 +123,7 @@ class Starter:
             self._failure = self._failure or "Fail to start agents: the worker has gone"
             self._stopping.set()
 
-    def _watch(self) -> None:
+    def _watch(self, at_end: Callable[[], None]) -> None:
         while not self._stopping.is_set():
             if any(agent.poll() is not None for agent in self._agents):
                 self._end_agents()
@@ -139,6 +139,7 @@ class Starter:
             time.sleep(0.05)
         self._end_agents()
         self._channel.close()
+        at_end()
 
     def _end_agents(self) -> None:
         agents, self._agents = self._agents, []

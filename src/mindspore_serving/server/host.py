@@ -21,6 +21,7 @@ import uvloop
 from mindspore.version import __version__ as VERSION
 from mindspore_serving import log
 from mindspore_serving.engine.dispatcher import Dispatcher
+from mindspore_serving.engine.signals import Handlers
 from mindspore_serving.llm.language_models import LanguageModels
 from mindspore_serving.protocols import (
     http,
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _GRPC, _REST = "Serving gRPC", "RESTful server"
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,7 @@ class Host:
         self._asgi: http.Application | None = None
         self._stopping = threading.Lock()
         self._stopped = False
-        self._old_handlers: dict[int, Any] = {}
-        self._take_signals()
+        self._signals = Handlers((signal.SIGINT, signal.SIGTERM), self._on_signal)
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -82,6 +81,9 @@ class Host:
         self._loop.close()
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
+        if self._stopped:
+            work.close()
+            raise RuntimeError("Serving Error: the server was stopped while it was starting")
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     # -- starting
@@ -202,18 +204,7 @@ class Host:
 
     # -- stopping
 
-    def _take_signals(self) -> None:
-        if threading.current_thread() is threading.main_thread():
-            for number in _SIGNALS:
-                self._old_handlers[number] = signal.signal(number, self._on_signal)
-
-    def _give_signals_back(self) -> None:
-        if threading.current_thread() is threading.main_thread():
-            for number, handler in self._old_handlers.items():
-                signal.signal(number, handler)
-            self._old_handlers = {}
-
-    def _on_signal(self, number: int, frame: object) -> None:
+    def _on_signal(self, number: int) -> None:
         log.warning(f"Serving server begin to exit: receive exit signal {number}")
         threading.Thread(target=self.stop, name="stopping").start()
 
@@ -236,7 +227,7 @@ class Host:
                 self._stopped = True
         if self._thread is not threading.current_thread():
             self._thread.join()
-        self._give_signals_back()
+        self._signals.end()
 
     async def _close(self) -> None:
         for side in (self._http, self._admin):

@@ -6,10 +6,10 @@ import base64
 import os
 import signal
 import sys
-import threading
 from typing import Any
 
 from mindspore_serving.checks import check_int, check_key, check_str
+from mindspore_serving.engine.signals import Handlers
 from mindspore_serving.engine.starter import Starter
 from mindspore_serving.server.config import split_address
 from mindspore_serving.server.distributed.starting import secret_of_group
@@ -58,10 +58,12 @@ def startup_agents(
         return [{**own, "files": paths} for paths in files]
 
     starter = Starter((host, port), secret_of_group(secret), "mindspore_serving.engine.agent", orders, max_restarts, True)
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: starter.stop())
-    starter.begin(rank_start)
+    handlers = Handlers((signal.SIGINT, signal.SIGTERM), lambda _: starter.stop())
+    try:
+        starter.begin(rank_start, handlers.end)
+    except BaseException:
+        handlers.end()
+        raise
 
 
 def _files(name: str, given: Any) -> list[list[str]]:
