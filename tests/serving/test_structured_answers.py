@@ -2,6 +2,7 @@
 
 import base64
 import json
+import time
 
 import numpy as np
 import openai
@@ -99,6 +100,10 @@ def test_tools(client):
     streamed = list(client.chat.completions.create(**settings, tool_choice="required", stream=True))
     calls = [call for part in streamed for choice in part.choices for call in choice.delta.tool_calls or []]
     assert [call.function.name for call in calls] == ["measure"] and obeys(json.loads(calls[0].function.arguments))
+    assert [part.choices[0].finish_reason for part in streamed] == [None] * len(calls) + ["tool_calls"]
+    with client.chat.completions.stream(**settings, tool_choice="required") as events:
+        done = [event for event in events if event.type == "tool_calls.function.arguments.done"]
+    assert [event.arguments for event in done] == [calls[0].function.arguments]
     plain = client.chat.completions.create(**{**settings, "max_tokens": 5}, tool_choice="auto").choices[0]
     assert plain.message.tool_calls is None and isinstance(plain.message.content, str)
     for tools, choice in (([1], "auto"), ([TOOL], "other"), ([TOOL], {"function": {"name": []}}), ({"a": 1}, None)):
@@ -122,6 +127,27 @@ def test_embeddings(client, service):
     for change in (*wrong, *({"input": given} for given in ([], "", 3, [1000], "a" * 300))):
         answer = requests.post(f"{service.address}/v1/embeddings", json={**body, **change}, timeout=20)
         assert answer.status_code == 400, change
+
+
+def test_more_texts_than_may_wait(client, service):
+    """A request with many texts takes its turns; clients send all they have by two thousand."""
+    assert service.language_models.find("tiny").engine.limits.waiting < 700
+    found = client.embeddings.create(model="tiny", input=[f"text {number % 7}" for number in range(700)])
+    vectors = [entry.embedding for entry in found.data]
+    assert len(vectors) == 700 and vectors == vectors[:7] * 100
+    with pytest.raises(openai.BadRequestError, match="at most 2048"):
+        client.embeddings.create(model="tiny", input=["a"] * 2049)
+
+
+def test_what_fails_for_one_ends_all(client, service):
+    """Nobody waits for the other answers of a request that is refused."""
+    engine = service.language_models.find("tiny").engine
+    prompts = [[1, 2, 3], [4, 5], [6] * 200]
+    with pytest.raises(openai.BadRequestError, match="exceed the 256"):
+        client.completions.create(model="tiny", prompt=prompts, max_tokens=200, extra_body={"ignore_eos": True})
+    while engine.running or engine.waiting:
+        time.sleep(0.01)
+    assert engine.counts.made_tokens < 400
 
 
 def test_the_prompt_is_part_of_the_answer(client):

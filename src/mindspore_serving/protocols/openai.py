@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import functools
 import math
 import secrets
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -31,10 +32,13 @@ if TYPE_CHECKING:
     from mindspore_serving.llm.language_model import LanguageModel, Piece, TextEncoder
 
 P = ParamSpec("P")
+S = TypeVar("S")
 T = TypeVar("T")
 
 #: answers, prompts and stop texts of one request
 _MAX_ANSWERS, _MAX_PROMPTS, _MAX_STOPS = 16, 64, 16
+#: texts to make vectors of, by which clients send all they have, and how many of them one request has made at once
+_MAX_TEXTS, _AT_ONCE = 2048, 64
 #: characters of a stop text; each is looked for with every token
 _LONGEST_STOP = 1024
 #: bytes of a request whose texts take so long to cut into tokens that a thread of its own does it
@@ -213,14 +217,14 @@ def _message(message: dict[str, Any]) -> dict[str, Any]:
     return message
 
 
-def _prompts(model: LanguageModel | TextEncoder, prompt: Any, name: str) -> list[list[int]]:
+def _prompts(model: LanguageModel | TextEncoder, prompt: Any, name: str, most: int = _MAX_PROMPTS) -> list[list[int]]:
     """A text, several texts, tokens, or several lists of tokens."""
     if isinstance(prompt, str):
         prompt = [prompt]
     if isinstance(prompt, list) and prompt and all(isinstance(item, int) for item in prompt):
         prompt = [prompt]
-    if not isinstance(prompt, list) or not 0 < len(prompt) <= _MAX_PROMPTS:
-        raise ServingError(f"'{name}' must be a text, a list of at most {_MAX_PROMPTS} texts, or tokens")
+    if not isinstance(prompt, list) or not 0 < len(prompt) <= most:
+        raise ServingError(f"'{name}' must be a text, a list of at most {most} texts, or tokens")
     found = []
     for item in prompt:
         if isinstance(item, str):
@@ -321,12 +325,27 @@ async def _generate(models: LanguageModels, exchange: Exchange, body: dict[str, 
         await first.start()
         await exchange.stream(_events(request, first))
         return
-    work = asyncio.gather(*(_whole(request, prompt, sampling) for _, prompt, sampling in request.jobs))
-    answers = await exchange.while_there(work)
+    answers = await exchange.while_there(_each(functools.partial(_whole, request), request.jobs, len(request.jobs)))
     made = sum(answer.tokens for answer in answers)
     best = _best(answers, len(request.samplings), request.returned) if request.returned else answers
     choices = [{"index": index, **answer.entry} for index, answer in enumerate(best)]
     await exchange.answer_json({**request.head(False), "choices": choices, "usage": request.usage(made)})
+
+
+async def _each(work: Callable[[S], Awaitable[T]], items: list[S], at_once: int = _AT_ONCE) -> list[T]:
+    """What work gives for all items; when it fails for one, the others end, too."""
+    places = asyncio.Semaphore(at_once)
+
+    async def one(item: S) -> T:
+        async with places:
+            return await work(item)
+
+    tasks = [asyncio.ensure_future(one(item)) for item in items]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
 
 
 def _best(answers: list[_Answer], made: int, returned: int) -> list[_Answer]:
@@ -348,8 +367,8 @@ async def _embed(models: LanguageModels, exchange: Exchange, body: dict[str, Any
     form = body.get("encoding_format") or "float"
     if form not in ("float", "base64"):
         raise ServingError("'encoding_format' must be 'float' or 'base64'")
-    prompts = await _read_aside(exchange, _prompts, model, body.get("input"), "input")
-    vectors = await exchange.while_there(asyncio.gather(*(model.embedding(prompt) for prompt in prompts)))
+    prompts = await _read_aside(exchange, _prompts, model, body.get("input"), "input", _MAX_TEXTS)
+    vectors = await exchange.while_there(_each(model.embedding, prompts))
     vectors = [_shortened(vector, body) for vector in vectors]
     encoded = [base64.b64encode(v.astype("<f4").tobytes()).decode() if form == "base64" else v for v in vectors]
     data = [{"object": "embedding", "index": index, "embedding": vector} for index, vector in enumerate(encoded)]
@@ -376,7 +395,8 @@ class _Answer:
     likelihood: float
 
 
-async def _whole(request: Request, prompt: list[int], sampling: Sampling) -> _Answer:
+async def _whole(request: Request, job: tuple[int, list[int], Sampling]) -> _Answer:
+    _, prompt, sampling = job
     async with contextlib.aclosing(request.answer(prompt, sampling)) as answer:
         pieces = [piece async for piece in answer]
     text = "".join(piece.text for piece in pieces)
@@ -454,26 +474,31 @@ async def _events(request: Request, pieces: _Merged) -> AsyncGenerator[bytes]:
                 yield _event({"error": {"message": piece.message, "type": "server_error"}})
                 continue
             made += len(piece.choices)
-            entry = _entry(request, index, described[index], piece, index not in begun)
+            for entry in _entries(request, index, described[index], piece, index not in begun):
+                yield _event({**head, "choices": [entry], **({"usage": None} if request.with_usage else {})})
             begun.add(index)
-            yield _event({**head, "choices": [entry], **({"usage": None} if request.with_usage else {})})
     if request.with_usage:
         yield _event({**head, "choices": [], "usage": request.usage(made)})
     yield b"data: [DONE]\n\n"
 
 
-def _entry(request: Request, index: int, described: Logprobs | None, piece: Piece, first: bool) -> dict[str, Any]:
+def _entries(request: Request, index: int, described: Logprobs | None, piece: Piece, first: bool) -> Iterator[dict[str, Any]]:
+    """A piece as it is sent: calls of tools one by one, and why the answer ends behind them, since clients take a call that comes with
+    the end for one that is not over."""
     logprobs = described.of([*piece.read, *piece.choices]) if described is not None else None
     entry: dict[str, Any] = {"index": index, "finish_reason": piece.reason, "logprobs": logprobs}
     if not request.chat:
-        return {**entry, "text": piece.text}
+        yield {**entry, "text": piece.text}
+        return
     role = {"role": "assistant"} if first else {}
     calls = request.tools.calls(piece.text) if request.tools is not None else []
+    for number, call in enumerate(calls):
+        yield {**entry, "finish_reason": None, "delta": {**role, "tool_calls": [{"index": number, **call}]}}
+        role, entry["logprobs"] = {}, None
     if calls:
-        numbered = [{"index": number, **call} for number, call in enumerate(calls)]
-        reason = "tool_calls" if piece.reason == "stop" else piece.reason
-        return {**entry, "finish_reason": reason, "delta": {**role, "tool_calls": numbered}}
-    return {**entry, "delta": {**role, "content": piece.text} if piece.text or role else {}}
+        yield {**entry, "finish_reason": "tool_calls" if piece.reason == "stop" else piece.reason, "delta": {}}
+    else:
+        yield {**entry, "delta": {**role, "content": piece.text} if piece.text or role else {}}
 
 
 def _event(value: Any) -> bytes:

@@ -67,7 +67,10 @@ def _schemas(names: list[str]) -> Json:
     message = _object("role content", role=_TEXT, content=_TEXT)
     usage = _object("prompt_tokens total_tokens", prompt_tokens=_WHOLE, completion_tokens=_WHOLE, total_tokens=_WHOLE)
     text = {"type": "string", "minLength": 1}
-    texts = {"anyOf": [text, {"type": "array", "items": text, "minItems": 1, "maxItems": 64}]}
+
+    def texts(most: int) -> Json:
+        return {"anyOf": [text, {"type": "array", "items": text, "minItems": 1, "maxItems": most}]}
+
     return {
         "Error": _object("error", error=_TEXT),
         "OpenAIError": _object("error", error=_object("message type", message=_TEXT, type=_TEXT)),
@@ -83,7 +86,7 @@ def _schemas(names: list[str]) -> Json:
         ),
         "Instances": _object(instances={"anyOf": [{"type": "object"}, {"type": "array", "items": {"type": "object"}}]}),
         "Answers": {"anyOf": [_object("instances", instances={"type": "array"}), _ref("OfficialError")]},
-        "CompletionRequest": _object("model prompt", model=model, prompt=texts, **_SAMPLING),
+        "CompletionRequest": _object("model prompt", model=model, prompt=texts(64), **_SAMPLING),
         "ChatRequest": _object("model messages", model=model, messages={"type": "array", "items": message, "minItems": 1}, **_SAMPLING),
         "ResponseRequest": _object("model input", model=model, input={"anyOf": [text, {"type": "array", "items": message, "minItems": 1}]},
                                    max_output_tokens=_SAMPLING["max_tokens"], temperature=_SAMPLING["temperature"],
@@ -91,7 +94,7 @@ def _schemas(names: list[str]) -> Json:
         "Response": _object("id object created_at model output status", id=_TEXT, object=_TEXT, created_at=_WHOLE, model=_TEXT,
                             output={"type": "array", "items": {"type": "object"}}, status=_TEXT),
         "EmbeddingRequest": _object(
-            "model input", model=model, input=texts, encoding_format={"enum": ["float", "base64"]}, dimensions=_WHOLE
+            "model input", model=model, input=texts(2048), encoding_format={"enum": ["float", "base64"]}, dimensions=_WHOLE
         ),
         "Completion": _object("id object created model choices", id=_TEXT, object=_TEXT, created=_WHOLE, model=_TEXT,
                               choices={"type": "array", "items": {"type": "object"}}, usage=usage),
