@@ -18,6 +18,7 @@ CALL = {"id": "1", "type": "function", "function": {"name": "f", "arguments": '{
 def chat(tmp_path):
     def run(template, messages=MESSAGES, tools=None, options=None):
         write_tokenizer(tmp_path)
+        (tmp_path / "chat_template.jinja").unlink()
         (tmp_path / "tokenizer_config.json").write_text(json.dumps({"chat_template": template, "eos_token": {"content": "<end>"}}))
         tokenizer = Tokenizer(str(tmp_path))
         return bytes(b for t in tokenizer.chat(messages, tools, options=options) for b in tokenizer.bytes_of(t)).decode()
@@ -32,6 +33,17 @@ def test_by_name(chat):
     for none in ([], [{"name": "rag", "template": "a"}], 3):
         with pytest.raises(ServingError, match="no chat template"):
             chat(none)
+
+
+def test_files_go_before_settings(tmp_path):
+    """As the library has it: `chat_template.jinja`, and others by name in a folder."""
+    write_tokenizer(tmp_path)
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"chat_template": "settings"}))
+    (tmp_path / "chat_template.jinja").write_text("file")
+    (tmp_path / "additional_chat_templates").mkdir()
+    (tmp_path / "additional_chat_templates" / "tool_use.jinja").write_text("tools")
+    tokenizer = Tokenizer(str(tmp_path))
+    assert [tokenizer.decode(tokenizer.chat(MESSAGES, tools)) for tools in (None, ["f"])] == ["file", "tools"]
 
 
 def test_arguments_are_values(chat):

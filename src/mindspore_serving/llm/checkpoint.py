@@ -150,7 +150,7 @@ def _must_be(config: dict[str, Any], **wanted: Any) -> None:
 def _windows(config: dict[str, Any], layers: int, positions: int) -> tuple[int, ...]:
     """`Shape.windows`: Mistral and Phi have one for all layers, Qwen for the layers that `layer_types` names, or for the last ones."""
     family = config["model_type"]
-    default = 4096 if family == "mistral" else None
+    default = None if family == "phi3" else 4096
     has_one = family != "llama" and config.get("use_sliding_window", family in ("mistral", "phi3"))
     if not has_one or config.get("sliding_window", default) is None:
         return ()

@@ -14,6 +14,8 @@ from mindspore_serving.engine.errors import ServingError
 from mindspore_serving.llm import chat_template
 
 _REFUSED = "the chat template takes more time or memory for these messages than it may"
+#: characters of an answer
+_LONGEST = 1 << 28
 
 
 class TemplateProcess:
@@ -44,10 +46,11 @@ class TemplateProcess:
         return str(found["text"])
 
     def _ask(self, conversation: list[Any]) -> str:
-        """A line, or nothing if the process ends."""
+        """A line, or nothing if the process ends, be it within a line, or writes too much."""
         assert self._process is not None and self._process.stdout is not None
         self._tell(self._process, conversation)
-        return self._process.stdout.readline()
+        line = self._process.stdout.readline(_LONGEST)
+        return line if line.endswith("\n") else ""
 
     def _ask_another(self, conversation: list[Any]) -> str:
         """Ask a new process, unless the one before has used up its time."""

@@ -96,10 +96,7 @@ def _read(folder: str) -> tuple[Any, dict[str, Any]]:
     if not os.path.isfile(path) and (file := gguf_file(folder)) is not None:
         return gguf_tokenizer.read(gguf.File(file))
     settings = _json(os.path.join(folder, "tokenizer_config.json"))
-    beside = os.path.join(folder, "chat_template.jinja")
-    if settings.get("chat_template") is None and os.path.isfile(beside):
-        with open(beside, encoding="utf-8") as text:
-            settings["chat_template"] = text.read()
+    settings["chat_template"] = _templates(folder) or settings.get("chat_template")
     try:
         made = tokenizers.Tokenizer.from_file(path)
         made.no_truncation()  # files may have what their author's programs cut texts to, or filled them up to
@@ -107,6 +104,20 @@ def _read(folder: str) -> tuple[Any, dict[str, Any]]:
         return made, settings
     except Exception as error:  # the library has no kind of its own
         raise ValueError(f"{path} cannot be read: {error}") from None
+
+
+def _templates(folder: str) -> list[dict[str, str]]:
+    """Chat templates in files of their own, by name; they go before what `tokenizer_config.json` has."""
+    beside = os.path.join(folder, "additional_chat_templates")
+    files = {"default": os.path.join(folder, "chat_template.jinja")}
+    if os.path.isdir(beside):
+        files |= {name[:-6]: os.path.join(beside, name) for name in sorted(os.listdir(beside)) if name.endswith(".jinja")}
+    found = []
+    for name, path in files.items():
+        if os.path.isfile(path):
+            with open(path, encoding="utf-8") as text:
+                found.append({"name": name, "template": text.read()})
+    return found
 
 
 def _json(path: str) -> dict[str, Any]:
