@@ -129,7 +129,7 @@ def test_long_texts_are_refused_before_they_become_tokens(service, monkeypatch):
 )
 def test_templates_cannot_reach_python(template, tmp_path):
     write_tokenizer(tmp_path)
-    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"chat_template": template}))
+    (tmp_path / "chat_template.jinja").write_text(template)
     messages = [{"role": "user", "content": "a"}]
     with pytest.raises(ServingError, match="the chat template refuses"):
         Tokenizer(str(tmp_path)).chat(messages)
@@ -144,7 +144,7 @@ def test_what_templates_use_is_limited(serve_model, tmp_path):
     )
     host = serve_model("llama")
     model = host.language_models.find("tiny")
-    (tmp_path / "tiny" / "tokenizer_config.json").write_text(json.dumps({"chat_template": template}))
+    (tmp_path / "tiny" / "chat_template.jinja").write_text(template)
     model.tokenizer = Tokenizer(str(tmp_path / "tiny"))
 
     def ask(text):

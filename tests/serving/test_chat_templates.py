@@ -2,6 +2,8 @@
 
 import datetime
 import json
+import subprocess
+import sys
 
 import pytest
 import requests
@@ -44,6 +46,19 @@ def test_files_go_before_settings(tmp_path):
     (tmp_path / "additional_chat_templates" / "tool_use.jinja").write_text("tools")
     tokenizer = Tokenizer(str(tmp_path))
     assert [tokenizer.decode(tokenizer.chat(MESSAGES, tools)) for tools in (None, ["f"])] == ["file", "tools"]
+
+
+def test_a_process_that_dies_within_its_answer(tmp_path):
+    """What it had written of it counts for nothing; another one is asked."""
+    write_tokenizer(tmp_path)
+    tokenizer = Tokenizer(str(tmp_path))
+    wanted = tokenizer.chat(MESSAGES)
+    templates = tokenizer._templates
+    templates._close()
+    templates._process = subprocess.Popen(
+        [sys.executable, "-c", "input(); print('{\"text\": \"a', end='')"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert tokenizer.chat(MESSAGES) == wanted
 
 
 def test_arguments_are_values(chat):

@@ -221,6 +221,14 @@ def test_a_signal_while_servables_load(servables):
     assert loading and not workers()
 
 
+def test_workers_without_a_place_for_their_logs(servables, tmp_path):
+    """The start fails, and says why: it seemed to succeed, and no request was answered."""
+    directory = servables("add", ADD, VERSIONS)
+    (tmp_path / "serving_logs").write_text("not a folder")
+    with pytest.raises(RuntimeError, match=r"Fail to start workers: .*serving_logs"):
+        server.start_servables(server.ServableStartConfig(directory, "add"))
+
+
 def test_unix_socket(servables, tmp_path, monkeypatch):
     """The folder of the socket is made; paths are relative to where the server runs."""
     directory = servables("add", ADD, VERSIONS)

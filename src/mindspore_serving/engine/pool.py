@@ -190,17 +190,15 @@ class _WorkerThread:
 
     def _start(self) -> Channel | None:
         """A connection to a worker that is ready, or None."""
-        mine, theirs = socket.socketpair()
         self._loading = True
-        with self._log_file() as log_file:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "mindspore_serving.engine.worker", str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                env=child_environment(),
-                stdout=log_file,
-                stderr=log_file,
-            )
-        theirs.close()
+        mine, theirs = socket.socketpair()
+        with theirs:
+            try:
+                self.process = self._process(theirs.fileno())
+            except OSError as error:  # no more processes, no place for logs
+                mine.close()
+                self.failure, self._loading = str(error), False
+                return None
         if self._stopping:  # since before there was a process
             self.process.kill()
         channel = self._channel = Channel(mine)
@@ -228,6 +226,11 @@ class _WorkerThread:
         self._pool.describe(answer["methods"])
         self.ready.set()
         return channel
+
+    def _process(self, connection: int) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "mindspore_serving.engine.worker", str(connection)]
+        with self._log_file() as log_file:
+            return subprocess.Popen(command, pass_fds=[connection], env=child_environment(), stdout=log_file, stderr=log_file)
 
     def _log_file(self) -> AbstractContextManager[IO[bytes] | None]:
         """`log_<servable>_<worker>_version<n>.log`, as official."""
