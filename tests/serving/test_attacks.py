@@ -168,6 +168,24 @@ def test_what_templates_use_is_limited(serve_model, tmp_path):
     assert ask("Hello").json()["usage"]["prompt_tokens"] == 5, "a process that is killed is replaced, and no request fails"
 
 
+@pytest.mark.parametrize("depth", [200, 249, 300, 1020])
+def test_nesting(depth, service):
+    """What comes back in answers, or goes to templates, is refused where it cannot be written."""
+    deep, user = "[" * depth + "]" * depth, '"messages": [{"role": "user", "content": "a"}]'
+    function = '"type": "function", "name": "f", "parameters": {"type": "object", "properties": {}, "examples": [' + deep + "]}"
+    bodies = {"responses": [f'"input": "a", "metadata": {deep}', f'"input": "a", "tools": [{{{function}}}]'],
+              "chat/completions": [f'"messages": [{{"role": "user", "content": "a", "more": {deep}}}]', f'{user}, "metadata": {deep}',
+                                   f'{user}, "chat_template_kwargs": {{"a": {deep}}}'],
+              "completions": [f'"prompt": "a", "user": {deep}', f'"prompt": {deep}']}  # fmt: skip
+    for path, body in ((path, body) for path, all_of_it in bodies.items() for body in all_of_it):
+        most = "max_output_tokens" if path == "responses" else "max_tokens"
+        for stream in ("true", "false"):
+            text = f'{{"model": "tiny", "{most}": 2, "stream": {stream}, {body}}}'
+            answer = requests.post(f"{service.address}/v1/{path}", data=text, timeout=60)
+            assert answer.status_code in (200, 400), (path, body[:60], stream)
+            assert answer.status_code == 400 or depth < 256
+
+
 def test_a_tokenizer_that_tries_for_ever(tmp_path):
     write_tokenizer(tmp_path)
     described = json.loads((tmp_path / "tokenizer.json").read_text())

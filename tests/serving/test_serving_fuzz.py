@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mindspore_serving.engine.errors import ServingError
 from mindspore_serving.engine.pool import MethodInfo
 from mindspore_serving.llm.language_models import LanguageModels
-from mindspore_serving.protocols import official, official_json, official_rest, openai, v2, v2_grpc, v2_rest
+from mindspore_serving.protocols import official, official_json, official_rest, openai, responses, v2, v2_grpc, v2_rest
 
 NUMBERS = st.integers(-(2**70), 2**70) | st.floats() | st.booleans()
 KEYS = st.sampled_from(["b64", "type", "shape", "x", "name", "data", "datatype", "parameters", "binary_data_size"])
@@ -95,17 +95,34 @@ FIELDS = st.sampled_from(
 )  # fmt: skip
 
 
+TOKENIZER = SimpleNamespace(encode=lambda text, most: list(text.encode()), chat=lambda messages, tools, most, options: [1])
+MODELS = LanguageModels()
+MODELS.by_name["m"] = SimpleNamespace(
+    name="m", tokenizer=TOKENIZER, engine=SimpleNamespace(shape=SimpleNamespace(positions=64), longest=64)
+)
+
+
 @settings(deadline=None, max_examples=300)
 @given(st.dictionaries(FIELDS, JSON | NUMBERS, max_size=5), st.booleans())
 def test_openai(body, chat):
-    tokenizer = SimpleNamespace(encode=lambda text, most: list(text.encode()), chat=lambda messages, tools, most, options: [1])
-    models = LanguageModels()
-    models.by_name["m"] = SimpleNamespace(
-        name="m", tokenizer=tokenizer, engine=SimpleNamespace(shape=SimpleNamespace(positions=64), longest=64)
-    )
     with refused():
-        request = openai.parsed(models, {"prompt": "a", "messages": [{"role": "user"}], **body, "model": "m"}, chat)
+        request = openai.parsed(MODELS, {"prompt": "a", "messages": [{"role": "user"}], **body, "model": "m"}, chat)
         assert all(sampling.max_tokens >= 1 and sampling.temperature >= 0 for sampling in request.samplings)
+
+
+RESPONSES = st.sampled_from(["input", "instructions", "tools", "tool_choice", "text", "max_output_tokens", "metadata", "stream", "top_p"])
+PARTS = st.fixed_dictionaries({}, optional={
+    "type": st.sampled_from(["message", "function", "function_call", "function_call_output", "input_text", "json_schema"]) | JSON,
+    "role": st.text(max_size=4) | JSON, "content": JSON, "name": JSON, "output": JSON, "format": JSON, "schema": JSON, "parameters": JSON,
+})  # fmt: skip
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.dictionaries(RESPONSES, JSON | PARTS | st.lists(PARTS, max_size=3) | st.fixed_dictionaries({"format": PARTS}), max_size=5))
+def test_responses(body):
+    with refused():
+        asked = responses._chat({"input": "a", **body})
+        responses._Answer(openai.parsed(MODELS, {**asked, "model": "m"}, True), body).described("in_progress")
 
 
 def test_an_unknown_name():

@@ -74,9 +74,18 @@ async def _answer(models: LanguageModels, exchange: Exchange, endpoints: Mapping
         body = await exchange.json()
         if not isinstance(body, dict):
             raise ServingError("the body must be an object")
+        _refuse_depths(body)
         await endpoints[path](models, exchange, body)
     else:
         raise ServingError(f"there is nothing at {exchange.method} {exchange.path[:200]}", Kind.NOT_FOUND)
+
+
+def _refuse_depths(body: dict[str, Any]) -> None:
+    """Parts of a request go to templates and come back in answers, as JSON that cannot be written deeper than it can be read."""
+    try:
+        orjson.dumps([[[[body]]]])  # as deep as an answer may have it
+    except TypeError:
+        raise ServingError("the request is nested too deeply") from None
 
 
 def _listed(model: LanguageModel | TextEncoder) -> dict[str, Any]:
