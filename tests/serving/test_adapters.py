@@ -19,12 +19,14 @@ TARGETS = {
 STEMS = {"gpt2": "transformer.h", "llama": "model.layers"}
 
 
-def write_adapter(folder, family, seed, rank, **settings):
-    """An adapter as PEFT saves it; returns what it adds to each weight (outputs, inputs)."""
+def write_adapter(folder, family, seed, rank, modules=(), **settings):
+    """An adapter (of some modules, if they are named) as PEFT saves it; returns what it adds to each weight (outputs, inputs)."""
     random = np.random.default_rng(seed)
     arrays, added = {}, {}
     for layer in range(2):
         for module, (outputs, inputs) in TARGETS[family].items():
+            if modules and module not in modules:
+                continue
             down, up = (random.standard_normal(shape).astype(np.float32) * 0.2 for shape in ((rank, inputs), (outputs, rank)))
             name = f"{STEMS[family]}.{layer}.{module}"
             arrays |= {f"base_model.model.{name}.lora_A.weight": down, f"base_model.model.{name}.lora_B.weight": up}
