@@ -15,8 +15,9 @@ from mindspore_serving.llm.engine import Engine, Limits
 TARGETS = {
     "gpt2": {"attn.c_attn": (96, 32), "attn.c_proj": (32, 32), "mlp.c_fc": (128, 32)},
     "llama": {"self_attn.q_proj": (32, 32), "self_attn.v_proj": (16, 32), "mlp.up_proj": (64, 32), "mlp.down_proj": (32, 64)},
+    "phi3": {"self_attn.qkv_proj": (48, 32), "self_attn.o_proj": (32, 32), "mlp.gate_up_proj": (128, 32)},
 }
-STEMS = {"gpt2": "transformer.h", "llama": "model.layers"}
+STEMS = {"gpt2": "transformer.h", "llama": "model.layers", "phi3": "model.layers"}
 
 
 def write_adapter(folder, family, seed, rank, modules=(), **settings):

@@ -21,6 +21,9 @@ LONG = {
                "original_max_position_embeddings": 64},
     "yarn": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64},
 }  # fmt: skip
+#: modules that adapters change
+TARGETS = {"gpt2": ["c_attn", "c_proj"], "llama": ["q_proj", "v_proj", "o_proj", "up_proj"],
+           "phi3_partial": ["qkv_proj", "gate_up_proj", "o_proj", "down_proj"]}  # fmt: skip
 ENCODER = {"vocab_size": VOCABULARY, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
            "max_position_embeddings": 256}  # fmt: skip
 
@@ -89,7 +92,7 @@ def vector(model, tokens):
 def adapted(name, model, folder):
     """Two adapters of a model: names → what it says with them."""
     expected = {}
-    targets = {"gpt2": ["c_attn", "c_proj"], "llama": ["q_proj", "v_proj", "o_proj", "up_proj"]}[name]
+    targets = TARGETS[name]
     for adapter, rank in (("first", 4), ("second", 7)):
         config = LoraConfig(r=rank, lora_alpha=32, target_modules=targets[: 2 + (rank > 4) * 2], use_rslora=rank > 4)
         changed = get_peft_model(type(model).from_pretrained(folder / name), config)
@@ -109,7 +112,7 @@ def main():
     for name, model in decoders():
         randomised(model).save_pretrained(folder / name)
         expected["decoders"][name] = {length: greedy(model, prompt(length)) for length in LENGTHS}
-        if name in ("gpt2", "llama"):
+        if name in TARGETS:
             expected["adapters"][name] = adapted(name, model, folder)
     for name, model in encoders():
         randomised(model).save_pretrained(folder / name)

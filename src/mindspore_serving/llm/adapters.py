@@ -15,11 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mindspore_serving.llm.checkpoint import Array, Shape, read_weights
+from mindspore_serving.llm.checkpoint import Array, Shape, inward_order, read_weights
 
 _NAME = re.compile(r"(?:.*\.)?(?:h|layers)\.(\d+)\.(.+)\.lora_([AB])(?:\.default)?\.weight")
 #: settings that change the formula, and the value under which they do not
-_PLAIN = {"use_dora": False, "bias": "none", "modules_to_save": None, "alpha_pattern": {}, "peft_type": "LORA", "use_qalora": False}
+_PLAIN = {"use_dora": False, "bias": "none", "modules_to_save": None, "alpha_pattern": {}, "peft_type": "LORA", "use_qalora": False,
+          "alora_invocation_tokens": None}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def read(folder: str, shape: Shape) -> dict[tuple[int, str], list[_Delta]]:
             raise ValueError(f"the adapter {folder} has a weight that is not known: {name}")
         halves.setdefault((int(found[1]), found[2]), {})[found[3]] = np.array(array, np.float32)
     made: dict[tuple[int, str], list[_Delta]] = {}
-    places = _places(shape)
+    places, order = _places(shape), inward_order(shape)
     for (layer, module), pair in halves.items():
         if layer >= shape.layers or module not in places or set(pair) != {"A", "B"}:
             raise ValueError(f"the adapter {folder} does not fit the model: layer {layer}, {module}")
@@ -58,6 +59,8 @@ def read(folder: str, shape: Shape) -> dict[tuple[int, str], list[_Delta]]:
         down, up = pair["A"], pair["B"]
         if down.ndim != 2 or up.shape != (outputs, down.shape[0]):
             raise ValueError(f"the adapter {folder} has sizes that do not fit the model: layer {layer}, {module}")
+        if product == "inward" and order is not None:
+            up = up[order[first : first + outputs] - first]  # heads keep their places
         made.setdefault((layer, product), []).append(_Delta(down, up * np.float32(factor / (down.shape[0] ** _power(folder))), first))
     return made
 
@@ -92,15 +95,14 @@ def _places(shape: Shape) -> dict[str, tuple[str, int, int]]:
             "attn.c_attn": ("inward", 0, queries + 2 * keys), "attn.c_proj": ("outward", 0, width),
             "mlp.c_fc": ("wide", 0, inner), "mlp.c_proj": ("narrow", 0, width),
         }  # fmt: skip
-    found = {
-        "q_proj": ("inward", 0, queries), "k_proj": ("inward", queries, keys), "v_proj": ("inward", queries + keys, keys),
-    }  # fmt: skip
-    if shape.rotation is None or shape.rotation.still:
+    if shape.rotation is None:
         raise ValueError(f"adapters of models of type {shape.family!r} are not supported")
-    attention = {f"self_attn.{name}": place for name, place in found.items()}
-    return attention | {
-        "self_attn.o_proj": ("outward", 0, width), "mlp.gate_proj": ("wide", 0, inner), "mlp.up_proj": ("wide", inner, inner),
-        "mlp.down_proj": ("narrow", 0, width),
+    ends = {"self_attn.o_proj": ("outward", 0, width), "mlp.down_proj": ("narrow", 0, width)}
+    if shape.family == "phi3":
+        return ends | {"self_attn.qkv_proj": ("inward", 0, queries + 2 * keys), "mlp.gate_up_proj": ("wide", 0, 2 * inner)}
+    return ends | {
+        "self_attn.q_proj": ("inward", 0, queries), "self_attn.k_proj": ("inward", queries, keys),
+        "self_attn.v_proj": ("inward", queries + keys, keys), "mlp.gate_proj": ("wide", 0, inner), "mlp.up_proj": ("wide", inner, inner),
     }  # fmt: skip
 
 

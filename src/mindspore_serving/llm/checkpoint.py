@@ -380,6 +380,17 @@ def _gpt2(shape: Shape, arrays: Arrays) -> Weights:
     return Weights(embedding, own(get("wpe.weight")), layer, norm("ln_f"), Linear(_or(arrays.get("lm_head.weight"), embedding)))
 
 
+def inward_order(shape: Shape) -> Array | None:
+    """Where the outputs of queries, keys and values lie in a model's files: the heads' points are as `rotation.py` has them."""
+    order = None if shape.rotation is None else shape.rotation.order(shape.head_width)
+    if order is None:
+        return None
+    turned = (shape.heads + shape.kv_heads) * shape.head_width
+    rows = np.arange(turned + shape.kv_heads * shape.head_width)
+    rows[:turned] = (np.arange(0, turned, shape.head_width)[:, None] + order).ravel()
+    return rows
+
+
 def _llama(shape: Shape, arrays: Arrays) -> Weights:
     def get(name: str) -> Array:
         return arrays.pop(f"model.{name}")
@@ -390,13 +401,9 @@ def _llama(shape: Shape, arrays: Arrays) -> Weights:
         return Linear(np.concatenate([get(f"{name}.weight") for name in names]), bias)
 
     def inward(names: list[str]) -> Linear:
-        """The heads' points as `rotation.py` has them."""
-        found, turned = joined(names), (shape.heads + shape.kv_heads) * shape.head_width
-        order = None if shape.rotation is None else shape.rotation.order(shape.head_width)
+        found, order = joined(names), inward_order(shape)
         if order is not None:
-            rows = np.arange(len(found.weight))
-            rows[:turned] = (np.arange(0, turned, shape.head_width)[:, None] + order).ravel()
-            found = Linear(found.weight[rows], None if found.bias is None else found.bias[rows])
+            found = Linear(found.weight[order], None if found.bias is None else found.bias[order])
         return found
 
     def normed(i: int) -> tuple[Norm, ...]:
