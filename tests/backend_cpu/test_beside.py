@@ -36,6 +36,7 @@ def test_an_error_is_met_by_those_who_ask_for_the_result_and_by_nobody_else():
 
 def test_helpers_end_when_nothing_waits_and_what_nobody_holds_is_not_done():
     done = []
+    beside._HELPERS.waiting.clear()
     lonely = beside.Job(lambda: done.append("lonely"))  # the only one that waits: nobody begins it
     del lonely
     gc.collect()

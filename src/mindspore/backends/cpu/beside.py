@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import threading
 import weakref
 from collections import deque
@@ -31,12 +32,9 @@ class Job(Generic[T]):
 
     def attempt(self) -> None:
         """Do it, unless somebody is at it. Whoever needs the result meets the error, too, and in its own thread."""
-        if self._turn.acquire(blocking=False):
-            try:
-                with contextlib.suppress(RuntimeError, MemoryError):
-                    self._finish()
-            finally:
-                self._turn.release()
+        if not self._turn.locked():
+            with contextlib.suppress(RuntimeError, MemoryError), self._turn:  # `with`: no interrupt leaves it locked
+                self._finish()
 
     def result(self) -> T:
         while self._turn.locked() and (other := _HELPERS.take(last=True)) is not None:
@@ -52,47 +50,54 @@ class Job(Generic[T]):
 
 
 class _Helpers:
+    """`lock` is held while a thread starts and during a fork. Nothing else needs it: deques and sets do one thing at a time.
+
+    Nobody waits for it but who forks, so that other locks may be taken before it and after it. A destructor or a signal's handler may
+    come in between and offer a job or fork: who holds it may take it again.
+    """
+
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.waiting: deque[weakref.ref[Job]] = deque()
         self.threads: set[threading.Thread] = set()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(before=self._pause, after_in_parent=self.lock.release, after_in_child=self.lock.release)
 
     def offer(self, job: Job) -> None:
-        with self.lock:
-            self.waiting.append(weakref.ref(job))
-            if len(self.waiting) > 1 and len(self.threads) < min(_MOST, _cores() - 1):
-                thread = threading.Thread(target=self._help, name="compile")
-                self.threads.add(thread)
+        self.waiting.append(weakref.ref(job))
+        if len(self.waiting) > 1 and len(self.threads) < min(_MOST, _cores() - 1):
+            self._start(threading.Thread(target=self._help, name="compile"))
+
+    def _start(self, thread: threading.Thread) -> None:
+        if not sys.is_finalizing() and self.lock.acquire(blocking=False):  # a thread would never begin then
+            self.threads.add(thread)
+            try:
                 thread.start()
+            except RuntimeError:  # no more threads are to be had: jobs are done by who needs them
+                self.threads.discard(thread)
+            finally:
+                self.lock.release()
 
     def take(self, last: bool = False) -> Job | None:
-        with self.lock:
-            while self.waiting:
+        with contextlib.suppress(IndexError):  # empty
+            while True:
                 job = (self.waiting.pop if last else self.waiting.popleft)()()
                 if job is not None:
                     return job
         return None
 
     def _help(self) -> None:
-        while (job := self.take()) is not None:
-            job.attempt()
-            del job  # or it would be kept while this thread waits for the next
-        with self.lock:
+        try:
+            while (job := self.take()) is not None:
+                job.attempt()
+                del job  # or it would be kept while this thread waits for the next
+        finally:
             self.threads.discard(threading.current_thread())
 
-    def _pause(self) -> None:
-        """Before a fork: a child would wait for ever for what threads of its parent had begun. None starts until it is over."""
-        while True:
-            self.lock.acquire()
+    def pause(self) -> None:
+        self.lock.acquire()
+        while threads := [t for t in list(self.threads) if t.is_alive() and t is not threading.current_thread()]:
             self.waiting.clear()  # done by who needs it
-            if not self.threads:
-                return
-            threads = list(self.threads)
-            self.lock.release()
-            for thread in threads:
-                thread.join()
+            with contextlib.suppress(KeyboardInterrupt):  # errors of a fork's hooks are lost, and it goes on: it must not yet
+                threads[0].join()
 
 
 def _cores() -> int:
@@ -100,3 +105,13 @@ def _cores() -> int:
 
 
 _HELPERS = _Helpers()
+
+
+def survive_forks(lock: threading.RLock) -> None:
+    """A child would wait for ever for jobs that threads of its parent had begun, and for a lock that they held: before a fork helpers
+    end, then `lock`, which jobs may need, is taken; neither is given free until it is over."""
+    if hasattr(os, "register_at_fork"):
+        for taken in (lock.acquire, _HELPERS.pause):  # those registered last come first
+            os.register_at_fork(before=taken)
+        for free in (lock.release, _HELPERS.lock.release):
+            os.register_at_fork(after_in_parent=free, after_in_child=free)

@@ -13,6 +13,7 @@ import hashlib
 import os
 import threading
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any
@@ -22,6 +23,7 @@ from mindspore.backends.cpu import beside, cache, openmp
 
 _MINIMUM_LLVM = 20
 _LOCK = threading.RLock()  # LLVM's bindings are not for several threads at once
+beside.survive_forks(_LOCK)
 
 
 def available() -> bool:
@@ -125,8 +127,7 @@ class _Parsed:
         llvm = _llvm()
         context = llvm.context.create_context()  # of its own: constants last as long as their context
         self.module = llvm.parse_assembly(ir, context=context)
-        self.close = weakref.finalize(self, _close, self.module, context, os.getpid())
-        self.close.atexit = False
+        self.close = _closing(self, self.module, context)
         if optimised:  # most code is written so that it needs no passes
             options = llvm.create_pipeline_tuning_options(speed_level=2)
             options.loop_vectorization = options.slp_vectorization = False
@@ -152,12 +153,32 @@ class _Parsed:
             dispose(found)
 
 
-def _close(module: Any, context: Any, process: int) -> None:
-    for part in (module, context):
-        if os.getpid() == process:
-            part.close()
-        else:  # LLVM's lock may be held by a thread that is not there in a forked child
+#: what LLVM made and nobody needs any more, until somebody has the lock
+_UNUSED: deque[tuple[Any, ...]] = deque()
+
+
+def _closing(owner: Any, *parts: Any) -> weakref.finalize:
+    """Closes what belongs to `owner`, in this order, when it is called or nobody holds `owner` any more."""
+    finalizer = weakref.finalize(owner, _close, parts, os.getpid())
+    finalizer.atexit = False
+    return finalizer
+
+
+def _close(parts: tuple[Any, ...], process: int) -> None:
+    """A collection of garbage may come at any time, so nobody waits for the lock here; but without it, who holds LLVM's own in such a
+    collection and needs ours would wait for who has ours and needs LLVM's, and a fork would leave LLVM's locked."""
+    if os.getpid() != process:  # the lock of another user of LLVM may be held by a thread that is not there in a forked child
+        for part in parts:
             part.detach()
+        return
+    _UNUSED.append(parts)
+    if _LOCK.acquire(blocking=False):
+        try:
+            while _UNUSED:
+                for part in _UNUSED.popleft():
+                    part.close()
+        finally:
+            _LOCK.release()
 
 
 @functools.cache
@@ -286,7 +307,7 @@ class Code:
 
     def __init__(self, name: str, ir: str, optimised: bool = False):
         self.name, self._object = name, _object(ir, optimised)
-        self._engine: Any = None
+        self._address = 0
 
     @classmethod
     def stored(cls, name: str, key: str) -> Code:
@@ -295,7 +316,7 @@ class Code:
         if body is None:
             raise LookupError(f"no compiled object {key}")
         code = cls.__new__(cls)
-        code.name, code._object, code._engine = name, _Made(key, body), None
+        code.name, code._object, code._address = name, _Made(key, body), 0
         return code
 
     @property
@@ -312,24 +333,22 @@ class Code:
         _ = self.body
         return [self.name, self.key]
 
-    @functools.cached_property
+    @property  # `cached_property` of Python 3.11 has one lock for all objects, which a fork would leave locked
     def address(self) -> int:
         """Where the function is. Until somebody asks, it is compiled beside other work."""
+        return self._address or self._find()
+
+    def _find(self) -> int:
         openmp.runtime()  # its symbols must be there before code that calls them is linked
         body = self.body
         with _LOCK:
-            if self._engine is None:
-                self._process = os.getpid()
-                self._engine = _loaded(body)
-            address: int = self._engine.get_function_address(self.name)
-        if not address:
+            if not self._address:
+                engine = _loaded(body)
+                _closing(self, engine)
+                self._address = engine.get_function_address(self.name)
+        if not self._address:
             raise RuntimeError(f"the compiled kernel {self.name} could not be loaded")
-        return address
-
-    def __del__(self, getpid: Callable[[], int] = os.getpid) -> None:
-        engine = getattr(self, "_engine", None)
-        if engine is not None and getpid() != self._process:
-            engine.detach()  # in a forked child LLVM's lock may be held by a thread that is not there
+        return self._address
 
 
 def _loaded(body: bytes) -> Any:
