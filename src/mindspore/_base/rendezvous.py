@@ -4,6 +4,7 @@ It speaks lines of `name=value` words. The first half is PMI 1, the protocol by 
 (`PMI_PORT`, `PMI_ID`): a table of strings and a barrier. The second half is ours:
 
     join attempt=0 rank=-1       -> welcome rank=2 size=4      a place in the run; -1 takes the next free one
+    seated                                                     it is watched by now; without this, its end ends the run
     watch rank=2                                               from now on this connection means that the process lives
     state text=…                                               what it waits for, every few seconds: also the heartbeat
     others                       -> states text=…              what all processes wait for (JSON)
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import secrets
 import socket
@@ -43,9 +45,12 @@ class Server:
     """The meeting point of `size` processes."""
 
     def __init__(self, host: str, port: int, size: int, attempt: int = 0, silence: float = 300.0,
-                 told: Callable[[str], Any] = lambda text: None):  # fmt: skip
-        """`silence`: seconds without a sign of life after which a process is lost; `told(text)` is called with events."""
+                 told: Callable[[str], Any] = lambda text: None, patience: float = math.inf):  # fmt: skip
+        """`silence`: seconds without a sign of life after which a process is lost; `told(text)` is called with events;
+        `patience`: seconds in which all processes must have come.
+        """
         self.size, self.attempt, self.silence, self.told = size, attempt, silence, told
+        self.patience, self.began = patience, time.monotonic()
         self.name = f"run_{os.getpid()}_{secrets.token_hex(6)}"  # MPI names shared memory by it
         self.table: dict[str, str] = {}
         self.arrived: list[_Connection] = []  # at the barrier
@@ -120,11 +125,14 @@ class Server:
             connection.say(f"cmd=lost text={quote(text)}")
 
     def _watch(self) -> None:
-        while not self._closed.wait(min(1.0, self.silence / 4)):
+        while not self._closed.wait(min(1.0, self.silence / 4, self.patience / 4)):
             with self.change:
                 silent = [r for r, (_, at) in self.alive.items() if time.monotonic() - at > self.silence]
+                missing = sorted(set(range(self.size)) - self.ranks)
             if silent:
                 self.lose(f"rank {silent[0]} has given no sign of life for {self.silence:.0f} s")
+            if missing and time.monotonic() - self.began > self.patience:
+                self.lose(f"{len(missing)} of {self.size} processes have not come in {self.patience:.0f} s (ranks {missing})")
 
     def wait(self) -> bool:
         """Until all processes have left properly (True), or one was lost."""
@@ -154,7 +162,7 @@ class _Connection(socketserver.StreamRequestHandler):
         super().setup()
         self.meeting: Server = self.server.meeting  # type: ignore[attr-defined]
         self.rank = -1
-        self.watched = self.talks = False
+        self.watched = self.talks = self.joins = False
         self.lock = threading.Lock()
 
     def say(self, line: str) -> None:
@@ -173,6 +181,8 @@ class _Connection(socketserver.StreamRequestHandler):
             self.meeting.talks(-1)
         if self.watched:
             self.meeting.left(self.rank, properly=False)
+        if self.joins:
+            self.meeting.lose(f"rank {self.rank} ended before it had met the others")
 
     # -- PMI --------------------------------------------------------------------------------------------------------
     def on_initack(self, words: dict, _: str) -> None:
@@ -221,7 +231,13 @@ class _Connection(socketserver.StreamRequestHandler):
         if int(words["attempt"]) != self.meeting.attempt:
             self.say("cmd=later")  # the server of another attempt will take this one's place
             return
-        self.say(f"cmd=welcome rank={self.meeting.place(int(words['rank']))} size={self.meeting.size}")
+        self.rank = self.meeting.place(int(words["rank"]))
+        self.joins = self.rank >= 0
+        self.say(f"cmd=welcome rank={self.rank} size={self.meeting.size}")
+
+    def on_seated(self, *_: Any) -> bool:
+        self.joins = False
+        return True
 
     def on_watch(self, words: dict, _: str) -> None:
         self.rank, self.watched = int(words["rank"]), True
@@ -253,14 +269,31 @@ class Unreachable(RuntimeError):
     """Nobody answers where the processes should meet."""
 
 
-def join(host: str, port: int, rank: int, size: int, attempt: int = 0, patience: float = 600.0) -> int:
-    """Take a place in the run that meets at host:port, and return its rank. Waits for the server to appear."""
+class Seat:
+    """A place in a run. While it is entered, the meeting point takes the end of the process, or an error, for a loss."""
+
+    def __init__(self, rank: int, connection: socket.socket):
+        self.rank, self._socket = rank, connection
+
+    def __enter__(self) -> Seat:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: Any) -> None:
+        with contextlib.suppress(OSError), self._socket:
+            if kind is None:
+                self._socket.sendall(b"cmd=seated\n")
+
+
+def join(host: str, port: int, rank: int, size: int, attempt: int = 0, patience: float = 600.0) -> Seat:
+    """Take a place in the run that meets at host:port. Waits for the server to appear."""
     deadline = time.monotonic() + patience
     while True:
         with contextlib.suppress(OSError):
-            answer = _ask(host, port, f"cmd=join attempt={attempt} rank={rank}")
+            connection = socket.create_connection((host, port), timeout=10)
+            answer = _answer(connection, f"cmd=join attempt={attempt} rank={rank}")
             if answer.get("cmd") == "welcome":
-                return _checked(answer, host, port, rank, size)
+                return Seat(_checked(answer, host, port, rank, size), connection)
+            connection.close()
         if time.monotonic() > deadline:
             raise Unreachable(
                 f"no scheduler answers at {host}:{port} (MS_SCHED_HOST, MS_SCHED_PORT) since {patience:.0f} s. Start the "
@@ -296,7 +329,12 @@ def published(host: str, port: int, name: str, patience: float) -> str:
 
 
 def _ask(host: str, port: int, line: str) -> dict[str, str]:
-    with socket.create_connection((host, port), timeout=10) as connection, connection.makefile("rw") as file:
+    with socket.create_connection((host, port), timeout=10) as connection:
+        return _answer(connection, line)
+
+
+def _answer(connection: socket.socket, line: str) -> dict[str, str]:
+    with connection.makefile("rw") as file:
         file.write(line + "\n")
         file.flush()
         return _words(file.readline())
@@ -366,14 +404,14 @@ class Line:
             self._lost("the scheduler was lost")
 
 
-def start_server(host: str, port: int, size: int, silence: float) -> None:
+def start_server(host: str, port: int, size: int, silence: float, patience: float) -> None:
     """A server as a process of its own, which ends with the run: it must outlive every member's interpreter."""
-    command = [sys.executable, "-S", __file__, host, str(port), str(size), str(silence)]
+    command = [sys.executable, "-S", __file__, host, str(port), str(size), str(silence), str(patience)]
     subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
 
 
-def _main(host: str, port: str, size: str, silence: str) -> None:
-    server = Server(host, int(port), int(size), silence=float(silence))
+def _main(host: str, port: str, size: str, silence: str, patience: str) -> None:
+    server = Server(host, int(port), int(size), silence=float(silence), patience=float(patience))
     if not server.wait():
         time.sleep(2)  # what was said must arrive
 

@@ -86,9 +86,13 @@ def make_transport() -> world.Transport:
         return world.Rehearsal(max(here.rank, 0), here.size)
     if flags.text("MS_TRANSPORT") == "xla":
         return _by_xla(here)
-    if here.host:
-        _meet(here)
-    return _by_mpi(here)
+    if not here.host:
+        return _by_mpi(here)
+    if here.hosts_server:
+        rendezvous.start_server(here.host, here.port, here.size, flags.integer("MS_NODE_TIMEOUT", 300), _patience())
+    with _join(here) as seat:
+        _tell_mpi(here, seat.rank)
+        return _by_mpi(here)
 
 
 def meeting_point(host: str, size: int) -> rendezvous.Server:
@@ -98,16 +102,22 @@ def meeting_point(host: str, size: int) -> rendezvous.Server:
 
 def _be_scheduler(here: Place) -> None:
     """The process is no worker: it brings the others together, and ends with them."""
-    server = rendezvous.Server(here.host, here.port, here.size, silence=flags.integer("MS_NODE_TIMEOUT", 300), told=print)
+    silence = flags.integer("MS_NODE_TIMEOUT", 300)
+    server = rendezvous.Server(here.host, here.port, here.size, silence=silence, told=print, patience=_patience())
     sys.exit(0 if server.wait() else f"The run has failed: {server.lost}.")
 
 
-def _meet(here: Place) -> None:
-    """Take our place, and tell the MPI library where the others are."""
-    if here.hosts_server:
-        rendezvous.start_server(here.host, here.port, here.size, flags.integer("MS_NODE_TIMEOUT", 300))
-    attempt, patience = flags.integer("MS_RESTART_COUNT"), flags.integer("MS_TOPO_TIMEOUT", 600)
-    rank = rendezvous.join(here.host, here.port, here.rank, here.size, attempt, patience)
+def _patience() -> int:
+    """Seconds in which all processes must have come."""
+    return flags.integer("MS_TOPO_TIMEOUT", 600)
+
+
+def _join(here: Place) -> rendezvous.Seat:
+    return rendezvous.join(here.host, here.port, here.rank, here.size, flags.integer("MS_RESTART_COUNT"), _patience())
+
+
+def _tell_mpi(here: Place, rank: int) -> None:
+    """Where the MPI library finds the others."""
     os.environ.update(PMI_PORT=f"{here.host}:{here.port}", PMI_ID=str(rank))
     os.environ.update(MS_SCHED_HOST=here.host, MS_SCHED_PORT=str(here.port), MS_NODE_ID=str(rank), RANK_ID=str(rank))
 
@@ -120,11 +130,10 @@ def _by_xla(here: Place) -> world.Transport:
 
     if not flags.text("MS_RESTART_COUNT"):  # nobody launched them together
         return XlaTransport(f"{here.host}:{here.port}", here.rank, here.size)
-    attempt, patience = flags.integer("MS_RESTART_COUNT"), flags.integer("MS_TOPO_TIMEOUT", 600)
-    rank = rendezvous.join(here.host, here.port, here.rank, here.size, attempt, patience)
-    if rank == 0:
-        rendezvous.publish(here.host, here.port, _JAX, f"{own_host(f'{here.host}:{here.port}')}:{_free_port()}")
-    return XlaTransport(rendezvous.published(here.host, here.port, _JAX, patience), rank, here.size, meets=True)
+    with _join(here) as seat:
+        if seat.rank == 0:
+            rendezvous.publish(here.host, here.port, _JAX, f"{own_host(f'{here.host}:{here.port}')}:{_free_port()}")
+        return XlaTransport(rendezvous.published(here.host, here.port, _JAX, _patience()), seat.rank, here.size, meets=True)
 
 
 def _free_port() -> int:
