@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from mindspore import parallel
 from mindspore.compiler.shard.cost import Link, Machine
 
@@ -15,11 +17,17 @@ def test_figures_are_written_and_read(tmp_path):
     assert machine.fast == Link(**found["fast"])
 
 
-def test_collectives_cost_what_rings_take():
+def test_collectives_cost_what_the_better_algorithm_takes():
     from mindspore.compiler.shard.layout import Mesh
 
-    mesh = Mesh.of(16)
-    machine = Machine(node=8, fast=Link(1e-6, 100e9), slow=Link(1e-5, 10e9))
-    assert machine.collective("all_gather", 8e9, mesh, (1, 2, 3)) == 7e-6 + 7 / 8 * 8e9 / 100e9
-    assert machine.collective("all_reduce", 8e9, mesh, (0,)) == 2e-5 + 8e9 / 10e9  # between the two nodes
+    mesh, latency = Mesh.of(16), 1e-6
+    machine = Machine(node=8, fast=Link(latency, 100e9), slow=Link(1e-5, 10e9))
+    second = pytest.approx
+    assert machine.collective("all_gather", 8e9, mesh, (1, 2, 3)) == second(3 * latency + 7 / 8 * 8e9 / 100e9)
+    assert machine.collective("reduce_scatter", 8e9, mesh, (1, 2, 3)) == second(3 * latency + 7 / 8 * 8e9 / 100e9)
+    assert machine.collective("all_reduce", 8e9, mesh, (1, 2, 3)) == second(6 * latency + 7 / 4 * 8e9 / 100e9)
+    assert machine.collective("all_reduce", 8, mesh, (1, 2, 3)) == second(3 * latency + 3 * 8 / 100e9)
+    assert machine.collective("all_to_all", 8e9, mesh, (1, 2, 3)) == second(7 * latency + 7 / 8 * 8e9 / 100e9)
+    assert machine.collective("all_to_all", 8, mesh, (1, 2, 3)) == second(3 * latency + 12 / 100e9)
+    assert machine.collective("all_reduce", 8e9, mesh, (0,)) == second(1e-5 + 8e9 / 10e9)  # between the two nodes
     assert machine.collective("cut", 8e9, mesh, (0,)) == 0.0

@@ -8,7 +8,13 @@ import pytest
 
 import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
-from mindspore.compiler.shard.simulate import COMPUTE, FAR
+from mindspore.compiler import driver
+from mindspore.compiler.parse.entry import trace
+from mindspore.compiler.shard.partition import partition, specialised
+from mindspore.compiler.shard.plan import Options
+from mindspore.compiler.shard.search import find_plan
+from mindspore.compiler.shard.simulate import COMPUTE, FAR, simulate
+from mindspore.runtime import choose_backend
 
 
 @pytest.fixture(autouse=True)
@@ -111,3 +117,29 @@ def test_new_weights_take_the_place_of_the_old():
     (peak,) = step.explain_parallel().simulate().peak_bytes
     weight = 256 * 256 * 4
     assert 2 * weight < peak < 3.5 * weight  # with its state, and its gradient or a part of that
+
+
+def test_sums_of_a_few_numbers_are_not_replaced_by_gathered_activations():
+    """The gradients of a batch normalisation's weights are sums over samples that are cut."""
+    ms.set_auto_parallel_context(parallel_mode="semi_auto_parallel", device_num=8, full_batch=True)
+    net = nn.SequentialCell(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU())
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 0.1))
+    step.compile(ops.zeros((8, 3, 8, 8)), ops.zeros((8, 8, 8, 8)))
+    tasks = step.explain_parallel().simulate().tasks
+    activation = 8 * 8 * 8 * 8 * 4
+    assert max(task.sent for task in tasks) < activation / 4
+
+
+@pytest.mark.parametrize("optimizer_parallel", [False, True])
+def test_predicted_memory_is_what_the_native_planner_needs(optimizer_parallel):
+    """Beside the memory plan that the CPU backend makes for the graph of a device."""
+    net = nn.SequentialCell(*(layer for _ in range(3) for layer in (nn.Dense(128, 128), nn.ReLU())))
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.Momentum(net.trainable_params(), 0.1, 0.9))
+    traced = trace(step, (ops.ones((512, 128)), ops.ones((512, 128))), {}, checked=False).graph
+    plan = find_plan(traced, Options(4, dataset="full_batch", optimizer_parallel=optimizer_parallel, optimizer_threshold=0))
+    graph = driver.optimise(specialised(partition(plan), 0))
+    native = choose_backend.native_backend()
+    if native is None:
+        pytest.skip("the native CPU backend is not available or not asked for")
+    needed = sum(p.abstract.nbytes for p in graph.parameters) + native.compile(graph, frozenset()).memory_report()["peak_bytes"]
+    assert simulate(plan).peak_bytes[0] == pytest.approx(needed, rel=0.15)

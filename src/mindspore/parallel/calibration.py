@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mindspore._base.files import atomic_write
-from mindspore.compiler.shard.cost import Link, Machine
+from mindspore.compiler.shard.cost import Link, Machine, algorithms
 from mindspore.prims import world
 
 __all__ = ["calibrate"]
@@ -56,13 +56,13 @@ def _as_rank_0_found(found: dict[str, Any], size: int) -> dict[str, Any]:
 
 
 def _link(size: int) -> Link:
-    """Latency and bandwidth of the ring that the cost model assumes, from a small and a large all-reduce."""
+    """Latency and bandwidth by which the cost model comes to the times of a small and a large all-reduce."""
     ranks = tuple(range(size))
-    rounds = 2 * (size - 1)
+    (few, _), (rounds, share) = algorithms("all_reduce", size)
     small, large = np.zeros(1, np.float32), np.zeros(1_000_000, np.float32)
-    latency = _best(lambda: world.transport().all_reduce(small, "sum", ranks)) / rounds
+    latency = _best(lambda: world.transport().all_reduce(small, "sum", ranks)) / few
     seconds = _best(lambda: world.transport().all_reduce(large, "sum", ranks)) - rounds * latency
-    return Link(latency, rounds / size * large.nbytes / max(seconds, 1e-9))
+    return Link(latency, share * large.nbytes / max(seconds, 1e-9))
 
 
 def _best(work: Callable[[], Any], tries: int = 5) -> float:

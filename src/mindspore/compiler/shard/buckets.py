@@ -40,8 +40,7 @@ def ready_times(gradients: Sequence[Node], machine: cost.Machine) -> list[float]
 def best_cut(ready: Sequence[float], nbytes: Sequence[int], kinds: Sequence[Any], devices: int, machine: cost.Machine) -> list[int]:
     """How many gradients each bucket has, in the order given; gradients of one bucket have one element type."""
     mesh = Mesh.of(devices)
-    latency = machine.collective("all_reduce", 0, mesh, mesh.axes)
-    per_byte = machine.collective("all_reduce", 1e9, mesh, mesh.axes) / 1e9 - latency / 1e9
+    ways = machine.ways("all_reduce", mesh, mesh.axes)
     count = len(ready)
     starts = np.concatenate([[0.0], np.cumsum(nbytes, dtype=float)])
     arrived, begins = np.zeros(count + 1), [0] * (count + 1)
@@ -50,7 +49,8 @@ def best_cut(ready: Sequence[float], nbytes: Sequence[int], kinds: Sequence[Any]
         while first and kinds[first - 1] == kinds[end - 1]:
             first -= 1
         complete = np.maximum.accumulate(np.asarray(ready[first:end])[::-1])[::-1]  # of a bucket from here to the end
-        times = np.maximum(arrived[first:end], complete) + latency + per_byte * (starts[end] - starts[first:end])
+        summing = np.minimum.reduce([start + each * (starts[end] - starts[first:end]) for start, each in ways])
+        times = np.maximum(arrived[first:end], complete) + summing
         begins[end] = first + int(np.argmin(times))  # of equal ones the fewest buckets
         arrived[end] = times[begins[end] - first]
     found, end = [], count

@@ -1,12 +1,14 @@
 """How long operations and collectives take: a roofline for each device, latency and bandwidth for each class of links.
 
 Ranks within a node talk over the fast links, others over the slow ones; a collective over several axes of the mesh runs at
-the speed of its slowest link. Times of collectives are those of rings: n members move (n-1)/n of the bytes in n-1 steps.
+the speed of its slowest link. Collectives take what the better of two algorithms takes, as libraries choose (Thakur, Rabenseifner and
+Gropp 2005): few rounds for short messages, few bytes for long ones.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import math
 from dataclasses import dataclass
@@ -60,15 +62,29 @@ class Machine:
 
     def collective(self, kind: str, nbytes: float, mesh: Mesh, axes: Axes) -> float:
         """Seconds; `nbytes` are those of a device's part before (gathers: after) the step."""
+        return min(start + each * nbytes for start, each in self.ways(kind, mesh, axes))
+
+    def ways(self, kind: str, mesh: Mesh, axes: Axes) -> list[tuple[float, float]]:
+        """Of each algorithm for a collective: seconds however short the message, and seconds per byte of it."""
         members = mesh.parts(axes)
         if members == 1 or kind == "cut":
-            return 0.0
-        link = self.link(mesh, axes)
-        rounds = 2 * (members - 1) if kind == "all_reduce" else members - 1
-        return (rounds * link.latency + rounds / members * nbytes / link.bandwidth) * (1.0 - self.hidden)
+            return [(0.0, 0.0)]
+        link, shown = self.link(mesh, axes), 1.0 - self.hidden
+        return [(rounds * link.latency * shown, share / link.bandwidth * shown) for rounds, share in algorithms(kind, members)]
 
     def operation(self, flops: float, nbytes: float) -> float:
         return self.launch + max(flops / self.flops, nbytes / self.memory_rate)
+
+
+@functools.cache
+def algorithms(kind: str, members: int) -> list[tuple[int, float]]:
+    """Of the algorithm for short messages and of that for long ones: rounds, and the share of the bytes that a member sends."""
+    doublings, others = math.ceil(math.log2(members)), (members - 1) / members
+    if kind == "all_reduce":  # recursive doubling; halving, then doubling
+        return [(doublings, doublings), (2 * doublings, 2 * others)]
+    if kind == "all_to_all":  # Bruck's; each with each
+        return [(doublings, doublings / 2), (members - 1, others)]
+    return [(doublings, others)]
 
 
 def redistribution(source: Layout, target: Layout, nbytes: float, mesh: Mesh, machine: Machine) -> float:

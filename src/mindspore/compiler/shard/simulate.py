@@ -9,17 +9,17 @@ do not need its result. Times of single operators and collectives are those of t
 from __future__ import annotations
 
 import json
-import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from mindspore._base.files import atomic_write
 from mindspore.compiler.shard import cost
 from mindspore.compiler.shard.layout import Layout
+from mindspore.compiler.shard.memory import made_bytes, peaks
 from mindspore.compiler.shard.pipeline import Stages
 from mindspore.compiler.shard.plan import Plan, flops_of
 from mindspore.ir import AbstractTuple, CNode, Node
 from mindspore.prims.structural import MakeTuple, TupleGetItem
-from mindspore.prims.update import Update
 
 COMPUTE, NEAR, FAR = "compute", "links within a node", "links between nodes"
 RESOURCES = (COMPUTE, NEAR, FAR)
@@ -72,22 +72,13 @@ class Timeline:
             json.dump({"traceEvents": events, "displayTimeUnit": "ms"}, stream)
 
 
-def _held(node: Node) -> list[CNode]:
-    """The operators whose results a value is or holds: tuples and their elements are no copies."""
-    if not isinstance(node, CNode):
-        return []
-    if isinstance(node.op, (MakeTuple, TupleGetItem)):
-        return [source for a in node.args for source in _held(a)]
-    return [node]
-
-
-def _updates_last(nodes: list[CNode]) -> list[CNode]:
-    """Sums of gradients travel while others are computed: what updates weights waits for all of them."""
+def _late(nodes: Sequence[CNode]) -> set[int]:
+    """What updates weights, and what needs the new ones: sums of gradients travel while others are computed, and these wait for them."""
     late: set[int] = set()
     for node in nodes:
         if node.op.writes or any(a.id in late for a in node.args):
             late.add(node.id)
-    return sorted(nodes, key=lambda node: node.id in late)
+    return late
 
 
 def simulate(plan: Plan) -> Timeline:
@@ -98,63 +89,21 @@ class _Simulation:
     def __init__(self, plan: Plan):
         self.plan, self.mesh, self.machine = plan, plan.mesh, plan.options.machine
         self.stages = Stages(plan.graph, plan.options.stages, plan.options.schedule) if plan.options.stages > 1 else None
-        self.order = self.stages.order if self.stages is not None else _updates_last(plan.graph.nodes())
+        self.late = _late(plan.graph.nodes())
+        in_turn = sorted(plan.graph.nodes(), key=lambda node: node.id in self.late)
+        self.order = self.stages.order if self.stages is not None else in_turn
         self.tasks: list[Task] = []
         self.free = {(stage, r): 0.0 for stage in range(plan.options.stages) for r in RESOURCES}
         self.ready: dict[tuple[int, Any, int], float] = {}  # (value, layout, stage) -> when it is there
-        self.live = [0.0] * plan.options.stages
-        self.peaks = [0.0] * plan.options.stages
 
     def run(self) -> Timeline:
-        last = self._last_uses()
-        for number, node in enumerate(self.order):
-            for stage in self._places(node):
-                self._node(node, stage)
-                self.live[stage] += self._bytes(node)
-                self.peaks[stage] = max(self.peaks[stage], self.live[stage])
-            for gone in last.get(number, ()):
-                for stage in self._places(gone):
-                    self.live[stage] -= self._bytes(gone)
-        inputs = [self._inputs(stage) for stage in range(self.plan.options.stages)]
-        return Timeline(self.plan, self.tasks, [i + p for i, p in zip(inputs, self.peaks)])
+        for node in self.order:
+            self._node(node, self._stage(node))
+        return Timeline(self.plan, self.tasks, peaks(self.plan, self.order, self.late, self._stage))
 
-    # -- where and how much ---------------------------------------------------------------------------------------------
-    def _places(self, node: CNode) -> list[int]:
-        """The stages that compute a node: its own; what belongs to none is taken to be computed by the first."""
-        return [self.stages.stage.get(node.id, 0) if self.stages is not None else 0]
-
-    def _bytes(self, node: Node) -> float:
-        """Of a device's part of a value."""
-        layout, abstract = self.plan.layout_of(node), node.abstract
-        if isinstance(node, CNode) and isinstance(node.op, (MakeTuple, TupleGetItem, Update)):
-            return 0.0  # no copy; new values of weights take the place of the old
-        pairs = zip(layout, abstract.elements) if isinstance(abstract, AbstractTuple) else ((layout, abstract),)
-        return sum(
-            getattr(a, "nbytes", 0) / max(1, math.prod(part.cuts(self.mesh))) for part, a in pairs if isinstance(part, Layout)
-        )
-
-    def _last_uses(self) -> dict[int, list[CNode]]:
-        """Values whose last user has this number; those that are results stay."""
-        last: dict[int, tuple[int, CNode]] = {}
-        for number, node in enumerate(self.order):
-            last.setdefault(node.id, (number, node))
-            for arg in (source for a in node.args for source in _held(a)):
-                last[arg.id] = (number, arg)
-        found: dict[int, list[CNode]] = {}
-        for number, node in last.values():
-            found.setdefault(number, []).append(node)
-        return found
-
-    def _inputs(self, stage: int) -> float:
-        """Bytes of the weights, states and data that a stage uses, per device."""
-        total = 0.0
-        for parameter in self.plan.graph.parameters:
-            if not hasattr(parameter.abstract, "nbytes"):
-                continue
-            users = {s for n in self.order if any(a is parameter for a in n.args) for s in self._places(n)}
-            if stage in users or (not users and stage == 0):
-                total += parameter.abstract.nbytes / max(1, math.prod(self.plan.storage_of(parameter).cuts(self.mesh)))
-        return total
+    def _stage(self, node: CNode) -> int:
+        """The stage that computes a node: its own; what belongs to none is taken to be computed by the first."""
+        return self.stages.stage.get(node.id, 0) if self.stages is not None else 0
 
     # -- time -------------------------------------------------------------------------------------------------------------
     def _node(self, node: CNode, stage: int) -> None:
@@ -201,10 +150,10 @@ class _Simulation:
 
     def _received(self, node: CNode, stage: int) -> float:
         """When a value of another stage has arrived in this one."""
-        (source,) = self._places(node)
+        source = self._stage(node)
         if isinstance(node.op, (MakeTuple, TupleGetItem)) and (node.id, None, source) not in self.ready:
             return max((self._arrival(a, None, stage) for a in node.args), default=0.0)
         near = self.mesh.size * self.plan.options.stages <= self.machine.node
-        link, nbytes = (self.machine.fast if near else self.machine.slow), self._bytes(node)
+        link, nbytes = (self.machine.fast if near else self.machine.slow), made_bytes(node, self.plan)
         seconds = link.latency + nbytes / link.bandwidth
         return self._task(f"to stage {stage}", source, NEAR if near else FAR, self.ready[node.id, None, source], seconds, nbytes)
