@@ -74,6 +74,24 @@ def test_training_on_eight_devices_is_training_on_one(plan, optimizer_parallel):
         assert layouts["moment1.w1"][2] == layouts["w1"][2]
 
 
+def test_weights_that_are_not_trained_are_stored_in_parts_too():
+    def frozen():
+        net = Mlp(*PLANS["tensor"])
+        net.w1.requires_grad = False
+        return losses(net, lambda weights: nn.Momentum(weights, 0.1, 0.9))
+
+    _, alone = frozen()
+    devices(8, enable_parallel_optimizer=True, parallel_optimizer_config={"parallel_optimizer_threshold": 0})
+    step, together = frozen()
+    np.testing.assert_allclose(together, alone, rtol=2e-5)
+    devices(2, enable_parallel_optimizer=True, parallel_optimizer_config={"parallel_optimizer_threshold": 0})
+    net = Mlp()
+    out = net(tensor(8, 16))
+    assert net.parameter_layout_dict["w1"][2] == [8, 32]
+    ms.reset_auto_parallel_context()
+    np.testing.assert_allclose(out.asnumpy(), Mlp()(tensor(8, 16)).asnumpy(), rtol=1e-5, atol=1e-6)
+
+
 def test_slices_of_parameters():
     devices(8)
     net = Mlp(*PLANS["mixed"])

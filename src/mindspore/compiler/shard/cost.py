@@ -1,8 +1,8 @@
 """How long operations and collectives take: a roofline for each device, latency and bandwidth for each class of links.
 
 Ranks within a node talk over the fast links, others over the slow ones; a collective over several axes of the mesh runs at
-the speed of its slowest link. Collectives take what the better of two algorithms takes, as libraries choose (Thakur, Rabenseifner and
-Gropp 2005): few rounds for short messages, few bytes for long ones.
+the speed of its slowest link. Times of collectives are those of rings: n members move (n-1)/n of the bytes in n-1 steps. Sums of short
+messages double the distance in each round instead, as libraries do (Thakur, Rabenseifner and Gropp 2005).
 """
 
 from __future__ import annotations
@@ -78,13 +78,12 @@ class Machine:
 
 @functools.cache
 def algorithms(kind: str, members: int) -> list[tuple[int, float]]:
-    """Of the algorithm for short messages and of that for long ones: rounds, and the share of the bytes that a member sends."""
-    doublings, others = math.ceil(math.log2(members)), (members - 1) / members
-    if kind == "all_reduce":  # recursive doubling; halving, then doubling
-        return [(doublings, doublings), (2 * doublings, 2 * others)]
-    if kind == "all_to_all":  # Bruck's; each with each
-        return [(doublings, doublings / 2), (members - 1, others)]
-    return [(doublings, others)]
+    """Of each algorithm for a collective: rounds, and the share of the bytes that a member sends; that for long messages is the last."""
+    around, others = members - 1, (members - 1) / members
+    if kind == "all_reduce":
+        doublings = math.ceil(math.log2(members))
+        return [(doublings, doublings), (2 * around, 2 * others)]
+    return [(around, others)]
 
 
 def redistribution(source: Layout, target: Layout, nbytes: float, mesh: Mesh, machine: Machine) -> float:

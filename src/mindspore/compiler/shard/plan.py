@@ -263,6 +263,7 @@ class Planner:
         for value in (*self.graph.parameters, *nodes):
             if plan.layout_of(value) is None:
                 self._settle(value, Layout.whole(len(getattr(value.abstract, "shape", ()))))
+        self._store_constant_weights()
         return plan
 
     def inside(self, graph: FuncGraph, operands: Sequence[Layout | None], node: CNode) -> Plan:
@@ -660,13 +661,27 @@ class Planner:
             return None
         self._ensure(weight)
         layout: Any = self.plan.layouts[weight.id]
-        free = tuple(a for a in self.mesh.axes if a not in layout.used)
-        further = Layout((layout.dims[0] + free, *layout.dims[1:]))
+        further = self._in_further_parts(layout)
         chosen = {label: axes for label, axes in zip(rule.outputs[0], further.dims) if axes}
-        if not free or not fits(rule, chosen, shapes_of(node), outputs_of(node), self.mesh):
+        if further == layout or not fits(rule, chosen, shapes_of(node), outputs_of(node), self.mesh):
             return None
         self.plan.stored[weight.id] = further
         return chosen
+
+    def _in_further_parts(self, layout: Layout) -> Layout:
+        """The first dimension cut by the devices that would hold copies as well."""
+        free = tuple(a for a in self.mesh.axes if a not in layout.used)
+        return Layout((layout.dims[0] + free, *layout.dims[1:]))
+
+    def _store_constant_weights(self) -> None:
+        """Weights that are not trained are stored in further parts, too: they take as much memory."""
+        written = self.graph.attrs.get("updates", {})
+        for number, weight in enumerate(self.graph.parameters):
+            if weight.default is None or number in written or not self._is_cut_for_optimizer(weight):
+                continue
+            further = self._in_further_parts(self.plan.layouts[weight.id])  # type: ignore[arg-type]
+            if further.fits(tuple(weight.abstract.shape), self.mesh):
+                self.plan.stored[weight.id] = further
 
 
 def _states_of(parameters: Sequence[Parameter]) -> dict[int, list[tuple[Parameter, tuple[int, ...]]]]:
