@@ -145,3 +145,31 @@ def test_gradients_of_micro_batches(mode, backend):
             np.testing.assert_allclose(other.asnumpy(), one.asnumpy(), rtol=1e-5, atol=1e-6)
         with pytest.raises(ValueError, match="multiple of 4"):
             nn.PipelineCell(Total(), 4)(x)
+
+
+class Two(nn.Cell):
+    def __init__(self, first, second):
+        super().__init__()
+        self.first, self.second = nn.Dense(4, 4), nn.Dense(4, 4)
+        self.first.pipeline_stage, self.second.pipeline_stage = first, second
+
+    def construct(self, x):
+        return self.second(self.first(x)).sum()
+
+
+@pytest.mark.parametrize(
+    "stages, cells, error, text",
+    [
+        (3, (0, 1), ValueError, "'pipeline_stages' must divide the number of devices, 8, but got 3"),
+        (2, (0, 2), RuntimeError, r"There are 2 pipeline stages, but the cells of the network have the stages \[0, 2\]"),
+        (2, (0, 0), RuntimeError, r"There are 2 pipeline stages, but the cells of the network have the stages \[0\]"),
+    ],
+)
+def test_wrong_stages_are_refused_in_a_rehearsal_too(stages, cells, error, text):
+    with ms.context.local_context(mode=ms.GRAPH_MODE):
+        ms.set_auto_parallel_context(parallel_mode="semi_auto_parallel", device_num=8, full_batch=True, pipeline_stages=stages)
+        try:
+            with pytest.raises(error, match=text):
+                nn.PipelineCell(Two(*cells), 2)(ops.zeros((8, 4)))
+        finally:
+            ms.reset_auto_parallel_context()

@@ -82,7 +82,7 @@ def test_weights_that_are_not_trained_are_stored_in_parts_too():
 
     _, alone = frozen()
     devices(8, enable_parallel_optimizer=True, parallel_optimizer_config={"parallel_optimizer_threshold": 0})
-    step, together = frozen()
+    _, together = frozen()
     np.testing.assert_allclose(together, alone, rtol=2e-5)
     devices(2, enable_parallel_optimizer=True, parallel_optimizer_config={"parallel_optimizer_threshold": 0})
     net = Mlp()
@@ -115,6 +115,14 @@ def test_data_set_strategy():
     net = nn.ReLU()
     assert net(tensor(4, 2)).shape == (8, 8)
     assert net.explain_parallel().rows[0].strategy == [[2, 4]]
+
+
+@pytest.mark.parametrize("parts", [(3, 1), (16, 1), (2, 1, 1)])
+def test_wrong_data_set_strategies(parts):
+    devices(8)
+    ms.set_auto_parallel_context(full_batch=False, dataset_strategy=(parts,))
+    with pytest.raises(RuntimeError, match="dataset_strategy of input 0: the strategy"):
+        nn.ReLU()(tensor(4, 2))
 
 
 def test_layouts_by_names():

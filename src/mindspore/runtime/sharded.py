@@ -18,7 +18,7 @@ from mindspore.backends.interp.rehearsal import Rehearsal
 from mindspore.compiler import driver
 from mindspore.compiler.shard.layout import Layout, Mesh, tensor_map
 from mindspore.compiler.shard.partition import partition, specialised
-from mindspore.compiler.shard.pipeline import Stages
+from mindspore.compiler.shard.pipeline import Stages, check_stages
 from mindspore.compiler.shard.plan import Options, Plan, make_plan
 from mindspore.compiler.shard.report import Report, strategies
 from mindspore.compiler.shard.search import find_plan
@@ -32,6 +32,11 @@ class ShardedExecutable:
     """A graph, its plan, and the graph of a device."""
 
     def __init__(self, graph: FuncGraph, options: Options, compiling: driver.Options):
+        if options.spare:
+            total = options.devices * options.stages + options.spare
+            raise ValueError(f"'pipeline_stages' must divide the number of devices, {total}, but got {options.stages}.")
+        if graph.attrs.get("stages"):  # the same mistakes in a rehearsal as in a run of many processes
+            check_stages(graph, options.stages)
         self.plan: Plan = find_plan(graph, options, plan_files.load(options))
         self.mesh: Mesh = self.plan.mesh
         self.is_cluster = world.transport().size == options.devices * options.stages > 1

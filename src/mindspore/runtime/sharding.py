@@ -22,7 +22,8 @@ def sharding_options(parallel: dict[str, Any]) -> Any:
         return None
     devices = parallel.get("device_num", 1)
     stages = max(1, parallel.get("pipeline_stages") or 1)
-    devices = (devices if devices != 1 else world.transport().size) // stages
+    total = devices if devices != 1 else world.transport().size
+    devices = total // stages
     from mindspore.compiler.shard.plan import Options
 
     dataset = parallel.get("dataset_strategy", "data_parallel")
@@ -39,6 +40,7 @@ def sharding_options(parallel: dict[str, Any]) -> Any:
         propagate="sharding_propagation" in modes,
         machine=_machine(flags.text("MS_PARALLEL_MACHINE")),
         stages=stages,
+        spare=total % stages if total > 1 else 0,
         schedule=_schedule(parallel),
         files=_files(parallel),
     )

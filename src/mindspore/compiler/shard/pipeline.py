@@ -89,6 +89,16 @@ def timetable(schedule: str, stages: int, micros: int, segments: int = 1) -> dic
     return done
 
 
+def check_stages(graph: FuncGraph, count: int) -> None:
+    """The cells of a network must belong to as many stages as the settings say."""
+    found = set(graph.attrs.get("stages", {}).values())
+    if found != set(range(count)):
+        raise RuntimeError(
+            f"There are {count} pipeline stages, but the cells of the network have the stages {sorted(found)}: set "
+            f"'pipeline_stage' of cells to each of 0 to {count - 1}."
+        )
+
+
 class Stages:
     """Which stage each node of a graph belongs to, and when it is computed."""
 
@@ -97,7 +107,7 @@ class Stages:
         self.scopes: dict[str, int] = graph.attrs.get("stages", {})
         in_segments: dict[str, int] = graph.attrs.get("segments", {})
         self.segments = 1 + max(in_segments.values(), default=0)
-        self._check()
+        check_stages(graph, stages)
         #: the place of each scope in the line of all stages of all segments
         self.lines = {scope: in_segments.get(scope, 0) * stages + stage for scope, stage in self.scopes.items()}
         _fold_repeated(graph)
@@ -114,14 +124,6 @@ class Stages:
         self.when: dict[int, int] = {}
         self._schedule(timetable(schedule, stages, micros, self.segments), micros)
         self.order = sorted(self.nodes, key=lambda n: self.when[n.id])  # stable: arguments stay before their users
-
-    def _check(self) -> None:
-        found = set(self.scopes.values())
-        if found != set(range(self.count)):
-            raise RuntimeError(
-                f"There are {self.count} pipeline stages, but the cells of the network have the stages {sorted(found)}: set "
-                f"'pipeline_stage' of cells to each of 0 to {self.count - 1}."
-            )
 
     def _place(self, node: CNode) -> None:
         args = [a for a in node.args if isinstance(a, CNode)]

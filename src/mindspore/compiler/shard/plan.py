@@ -71,6 +71,7 @@ class Options:
     propagate: bool = False  #: of a search: by least communication alone ("sharding_propagation")
     machine: cost.Machine = field(default_factory=cost.Machine)
     stages: int = 1  #: of a pipeline; each has `devices` of its own
+    spare: int = 0  #: devices that are left over when each stage has its share; there must be none
     schedule: str = "1f1b"
     files: StrategyFiles = field(default_factory=StrategyFiles)
 
@@ -301,7 +302,10 @@ class Planner:
         dataset, mesh = self.options.dataset, self.mesh
         if isinstance(dataset, (tuple, list)):
             if number < len(dataset) and shape:
-                found = layout_of_cuts(dataset[number], len(shape), mesh)
+                try:
+                    found = layout_of_cuts(dataset[number], len(shape), mesh)
+                except (StrategyError, ValueError) as error:
+                    raise StrategyError(f"dataset_strategy of input {number}: {error}") from None
                 if not found.fits(shape, mesh):
                     raise StrategyError(
                         f"dataset_strategy {tuple(dataset[number])} does not divide input {number} of shape {shape}."
