@@ -92,6 +92,28 @@ def test_weights_that_are_not_trained_are_stored_in_parts_too():
     np.testing.assert_allclose(out.asnumpy(), Mlp()(tensor(8, 16)).asnumpy(), rtol=1e-5, atol=1e-6)
 
 
+def test_entries_of_numbers_mean_the_tensor_that_they_are_spread_over():
+    """Also in a bprop of the user's, where one operator is called with a number on either side."""
+
+    class Scale(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.forward = ops.Mul().shard(((4, 1), (4, 1)))
+            self.back = ops.Add().shard(((4, 1), (4, 1)))
+
+        def construct(self, x, y):
+            return self.forward(x, y)
+
+        def bprop(self, x, y, out, dout):
+            return self.back(5, x), self.back(y, 8)
+
+    x, y = tensor(8, 16), tensor(8, 16, seed=1)
+    devices(4)
+    first, second = ms.grad(Scale(), (0, 1))(x, y)
+    np.testing.assert_allclose(first.asnumpy(), 5 + x.asnumpy(), rtol=1e-6)
+    np.testing.assert_allclose(second.asnumpy(), 8 + y.asnumpy(), rtol=1e-6)
+
+
 def test_slices_of_parameters():
     devices(8)
     net = Mlp(*PLANS["mixed"])

@@ -13,7 +13,7 @@ from typing import Any
 
 from mindspore.compiler.parse.errors import located
 from mindspore.compiler.shard.layout import Axes, Layout, Mesh
-from mindspore.ir import CNode
+from mindspore.ir import CNode, ValueNode
 from mindspore.prims.factors import WHOLE, Factors
 from mindspore.prims.strategy_form import flat_entries
 
@@ -49,6 +49,7 @@ def assignment_of(node: CNode, rule: Factors, shapes: list[Any], mesh: Mesh, loa
         raise refuse(node, "it must be a tuple with an entry for each input.")
     entries = flat_entries(strategy)
     tensors = [(labels, shape) for labels, shape in zip(rule.inputs, shapes) if labels is not None]
+    numbers = [isinstance(a, ValueNode) and not shape for a, labels, shape in zip(node.args, rule.inputs, shapes) if labels is not None]
     missing = any(shape for _, shape in tensors[len(entries) :])  # those of numbers may be left out
     if missing or any(entries[len(tensors) :]):
         raise refuse(
@@ -60,7 +61,7 @@ def assignment_of(node: CNode, rule: Factors, shapes: list[Any], mesh: Mesh, loa
     found: Assignment = {}
     counts: dict[str, int] = {}
     for number, (entry, (labels, shape)) in enumerate(zip(entries, tensors)):
-        if entry is None:
+        if entry is None or numbers[number]:  # what is said of a number means the tensor that it is spread over
             continue
         cuts: tuple[Any, ...] = _axes_of(node, entry, mesh) if placed else _numbers(node, entry)
         if len(cuts) != len(shape):
