@@ -167,11 +167,10 @@ _LAZY: dict[str, str] = {
          "default_generator"], "mindspore.common.random"),
     **dict.fromkeys(["RowTensor", "COOTensor", "CSRTensor", "SparseTensor", "RowTensorInner"], "mindspore.common.sparse"),
     **dict.fromkeys(["Symbol"], "mindspore.common.symbol"),
-    **dict.fromkeys(["dtype"], "mindspore.common.dtype"),
     **dict.fromkeys(["_Function", "_no_grad", "_enable_grad", "_set_grad_enabled", "saved_tensors_hooks", "register_saved_tensors_hooks"],
                     "mindspore.common.autograd"),
     **dict.fromkeys(["recompute"], "mindspore.common.recomputation"),
-    **dict.fromkeys(["Profiler", "profiler"], "mindspore.profiler"),
+    **dict.fromkeys(["Profiler"], "mindspore.profiler"),
     **dict.fromkeys(["run_check"], "mindspore.run_check"),
     **dict.fromkeys(["set_dump"], "mindspore.common.dump"),
     **dict.fromkeys(["QuantDtype", "get_py_obj_dtype"], "mindspore.common.dtype"),
@@ -207,8 +206,9 @@ __all__.extend([*_CORE, *_ALIASES, "context", "ops"])
 def __getattr__(name: str) -> _Any:
     module = _LAZY.get(name)
     if module is not None:
-        found = _importlib.import_module(module)
-        value: _Any = getattr(found, name, found) if module.rpartition(".")[2] == name else getattr(found, name)
+        value: _Any = getattr(_importlib.import_module(module), name)
+    elif name == "dtype":
+        value = _importlib.import_module("mindspore.common.dtype")
     elif name in _ALIASES:
         tensor = __getattr__("Tensor")
         value = {"tensor": tensor, "from_numpy": tensor.from_numpy, "ms_class": __getattr__("jit_class")}[name]
@@ -229,7 +229,7 @@ def _submodule(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, *_ALIASES})
+    return sorted({*globals(), *_LAZY, *_ALIASES, "dtype", "profiler"})
 
 
 def _tensor_of_row(array: _Any) -> _Any:

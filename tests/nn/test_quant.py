@@ -86,3 +86,24 @@ def test_bad_ranges():
         nn.FakeQuantWithMinMaxObserver(1, 0)
     with pytest.raises(ValueError, match="must hold 1 or 3"):
         nn.FakeQuantWithMinMaxObserver([0, 0], 1, per_channel=True, num_channels=3)
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
+def test_the_numbers_of_a_grid_travel_with_its_values(mode):
+    ms.set_context(mode=mode)
+    kind = ms.ops.operations._quant_ops.FakeQuantParam
+    grid = kind.linear_quant_param(QuantDtype.INT8, 0.5, 3)
+    assert (grid.attrs[kind.attr_key_linear_quant_scale], grid.attrs[kind.attr_key_linear_quant_zero_point]) == ([0.5], [3])
+    assert grid.attrs["quant_algo_name"] == kind.attr_value_linear_quant_algo_name and not grid.attrs["is_per_channel"]
+    x = Tensor(RNG.normal(size=(2, 3)), ms.float32)
+
+    class Net(nn.Cell):
+        def construct(self, x):
+            return grid(x * 2)
+
+    np.testing.assert_array_equal(Net()(x).asnumpy(), x.asnumpy() * 2)
+    own = kind(QuantDtype.INT8, "mine", True, levels=[1, 2])
+    assert own.attrs == {"quant_algo_name": "mine", "is_per_channel": True, "quant_dtype": 7, "levels": [1, 2]}
+    with pytest.raises(TypeError, match="'scale'"):
+        kind.linear_quant_param(QuantDtype.INT8, "a", 3)
+    ms.set_context(mode=ms.PYNATIVE_MODE)

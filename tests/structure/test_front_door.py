@@ -95,6 +95,13 @@ def test_every_name_of_the_front_door_is_found():
     assert set(mindspore.__all__) <= set(dir(mindspore))
 
 
+@pytest.mark.parametrize("name, path", [("dtype", "common.dtype"), ("profiler", "profiler")])
+def test_a_module_is_found_before_anything_imported_it(name, path):
+    """`mindspore.profiler` also holds a module of its own name, which is not meant."""
+    code = f"import importlib, mindspore; print(mindspore.{name} is importlib.import_module('mindspore.{path}'))"
+    assert run(code).strip() == "True"
+
+
 def test_type_checkers_see_the_core_as_it_is():
     """The names in the block for type checkers are those of the table, from the same modules."""
     tree = ast.parse(Path(mindspore.__file__).read_text())

@@ -11,8 +11,9 @@ import numpy as np
 
 from mindspore import ops
 from mindspore._base import dtype as mstype
+from mindspore._compat.checkparam.basic import check_value_type
 from mindspore.common.tensor import Tensor
-from mindspore.ops.composition import REQUIRED, composition
+from mindspore.ops.composition import REQUIRED, Composition, composition
 
 __all__ = [
     "AntiQuant", "BatchNormFold", "BatchNormFold2", "BatchNormFold2D", "BatchNormFoldD", "CorrectionMul", "Dequant",
@@ -76,15 +77,31 @@ FakeQuantPerChannel = composition(
     **_ROUND,
     channel_axis=1,
 )
-FakeQuantParam = composition(
-    "FakeQuantParam",
-    lambda p, x, low, high: x,
-    "x; the grid's numbers stand in the attributes.",
-    quant_dtype=REQUIRED,
-    scale=REQUIRED,
-    zero_point=REQUIRED,
-    is_per_channel=False,
-)
+class FakeQuantParam(Composition):
+    """x; the grid's numbers stand in the attributes."""
+
+    attr_key_linear_quant_scale = "linear_quant_scale"
+    attr_key_linear_quant_zero_point = "linear_quant_zero_point"
+    attr_value_linear_quant_algo_name = "linear_quant_algo"
+
+    def __init__(self, quant_dtype: Any, quant_algo_name: str, is_per_channel: bool, **numbers: Any):
+        named = {"quant_algo_name": quant_algo_name, "is_per_channel": is_per_channel, "quant_dtype": quant_dtype.value()}
+        super().__init__("FakeQuantParam", **named, **numbers)
+
+    @classmethod
+    def linear_quant_param(
+        cls, quant_dtype: Any, scale: Any, zp: Any, is_per_channel: bool = False, **numbers: Any
+    ) -> FakeQuantParam:
+        """The operation of a linear grid: one scale and one zero point, or those of the channels."""
+        check_value_type("scale", scale, (float, tuple, list), "FakeQuantParam")
+        check_value_type("zero_point", zp, (int, tuple, list), "FakeQuantParam")
+        check_value_type("is_per_channel", is_per_channel, (bool,), "FakeQuantParam")
+        numbers[cls.attr_key_linear_quant_scale] = [scale] if isinstance(scale, float) else scale
+        numbers[cls.attr_key_linear_quant_zero_point] = [zp] if isinstance(zp, int) else zp
+        return cls(quant_dtype, cls.attr_value_linear_quant_algo_name, is_per_channel, **numbers)
+
+    def compose(self, x: Any) -> Any:
+        return x
 
 
 def _learned(p: Any, x: Any, alpha: Any, quant_max: Any, axis: int | None) -> Any:

@@ -6,6 +6,7 @@ run-time (its threads, its profiler, its device plug-ins) has nothing to steer.
 
 from __future__ import annotations
 
+import enum
 import importlib
 from typing import Any
 
@@ -40,6 +41,15 @@ class MSContext:
     def is_pkg_support_device(self, device: str) -> bool:
         """Whether this package has code for a device."""
         return device in ("CPU", "GPU")
+
+
+class MixedPrecisionType(enum.IntEnum):
+    """The type that a cell computes in, as `Cell.to_float` sets it."""
+
+    NOTSET = 0
+    FP16 = 1
+    FP32 = 2
+    BF16 = 3
 
 
 def is_reboot_node() -> bool:
@@ -94,7 +104,7 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "MSContext", "ParamInfo", "Tensor", "TensorPy", "_framework_profiler_step_end", "_framework_profiler_step_start",
-    "_ms_memory_recycle", "amp", "disable_multi_thread", "is_reboot_node", "reset_op_id", "security", "swap_cache",
-    "typing",
+    "MSContext", "MixedPrecisionType", "ParamInfo", "Tensor", "TensorPy", "_framework_profiler_step_end",
+    "_framework_profiler_step_start", "_ms_memory_recycle", "amp", "disable_multi_thread", "is_reboot_node", "reset_op_id",
+    "security", "swap_cache", "typing",
 ]  # fmt: skip

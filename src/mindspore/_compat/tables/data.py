@@ -32,6 +32,12 @@ _ENGINE = (
 
 HELD = {
     f"{_DATASET}.core": Entry({"config": _DATASET}),
+    f"{_DATASET}.core.validator_helpers": Entry(
+        held_by(
+            f"{_DATASET}.transforms.checks",
+            "DOUBLE_MAX_INTEGER FLOAT_MAX_INTEGER INT32_MAX INT32_MIN INT64_MAX UINT32_MAX UINT8_MAX",
+        )
+    ),
     f"{_DATASET}.engine": Entry(search=(_DATASET,)),
     **{f"{_DATASET}.engine.{name}": Entry(search=(_DATASET,)) for name in _ENGINE},
     f"{_DATASET}.engine.datasets": Entry(
