@@ -33,8 +33,9 @@ class Vectorized:
     dimension (compiler/autodiff/vmap.py). In PyNative mode that graph is compiled and run.
     """
 
-    def __init__(self, fn: Any, in_axes: Any, out_axes: Any):
+    def __init__(self, fn: Any, in_axes: Any, out_axes: Any, one_draw: bool = False):
         self.fn = fn
+        self.one_draw = one_draw
         self.in_axes = in_axes
         self.out_axes = out_axes
         self.__name__ = getattr(fn, "__name__", type(fn).__name__)
@@ -90,7 +91,7 @@ class Vectorized:
             result = parse.call(self.fn, tuple(inner), kwargs)
             nodes = [child.node_of(t) for t in _tensors(result)]
         written = [(t, n) for t, n in child.state.values() if id(t) in origins or child.outlives(t)]
-        mapped = batch_graph(outer, nodes + [node for _, node in written], batched, size)
+        mapped = batch_graph(outer, nodes + [node for _, node in written], batched, size, self.one_draw)
         for (target, _), (value, is_batched) in zip(written, mapped[len(nodes) :]):
             self._write(target, value, is_batched, origins, size)
         supply = iter(mapped)
@@ -334,7 +335,7 @@ class Jacobian:
                 return grads[0] if self.has_aux else grads
 
             row.__module__ = "mindspore.common.vectorize"
-            stacked = Vectorized(row, 0, 0)(unit_vectors(out))
+            stacked = Vectorized(row, 0, 0, one_draw=True)(unit_vectors(out))
             blocks.append(Reshape()(stacked, (*out.shape, *args[place].shape)))
         return type(primary)(blocks) if isinstance(primary, (tuple, list)) else blocks[0]
 
@@ -350,7 +351,7 @@ class Jacobian:
             return jvp(along, x, direction)[1]
 
         column.__module__ = "mindspore.common.vectorize"
-        stacked = Vectorized(column, 0, -1)(unit_vectors(x))
+        stacked = Vectorized(column, 0, -1, one_draw=True)(unit_vectors(x))
         if isinstance(primary, (tuple, list)):
             return type(primary)(Reshape()(s, (*o.shape, *x.shape)) for s, o in zip(stacked, primary))
         return Reshape()(stacked, (*primary.shape, *x.shape))

@@ -18,6 +18,7 @@ from mindspore.prims.broadcasting import BroadcastTo, Reshape
 from mindspore.prims.creation import Range
 from mindspore.prims.gather_scatter import Gather, GatherNd
 from mindspore.prims.reduction import ReduceAll
+from mindspore.prims.requirements import demand_between
 from mindspore.prims.setting_types import setting_types
 from mindspore.prims.sorting import Sort
 from mindspore.prims.suppression import Suppress
@@ -217,6 +218,24 @@ def roi_align(
     return cast(grid.mean((2, 4)).transpose(0, 3, 1, 2), features.dtype)
 
 
+def _crop_positions(method: str, low: Any, high: Any, count: int, size: int) -> Any:
+    """Where along one dimension of the image `count` samples of each box lie, in pixels: (boxes, count).
+
+    'bilinear_v2' takes the whole pixels from the first to the last that the box touches, and samples the middles of
+    `count` equal parts of them; the others lay the first and the last sample on the box's edges.
+    """
+    low, high = Reshape()(low, (-1, 1)), Reshape()(high, (-1, 1))
+    places = np.arange(count, dtype=np.float32)
+    if method == "bilinear_v2":
+        first, last = ew.Trunc()(low * size), ew.Trunc()(high * size)
+        length = ew.Maximum()(last - first + 1, 1.0)
+        within = Tensor(places + np.float32(0.5)) * (length / count) - 0.5
+        return first + ew.Minimum()(ew.Maximum()(within, 0.0), length - 1)
+    if count == 1:
+        return (low + high) * 0.5 * (size - 1)
+    return low * (size - 1) + (high - low) * (size - 1) * Tensor(places / (count - 1))
+
+
 def crop_and_resize(
     image: Tensor,
     boxes: Tensor,
@@ -226,7 +245,7 @@ def crop_and_resize(
     extrapolation_value: float = 0.0,
 ) -> Tensor:
     """Boxes (y0, x0, y1, x1, in [0, 1]) of (N, H, W, C) images, resized to `crop_size`; values beyond the image are
-    `extrapolation_value`.
+    `extrapolation_value`, with 'bilinear_v2' those of the image's edge.
 
     Examples:
         >>> image = Tensor(np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1))
@@ -238,27 +257,18 @@ def crop_and_resize(
     require_tensors("crop_and_resize", image=image)
     checks.one_of("crop_and_resize", "method", method, ("bilinear", "nearest", "bilinear_v2"))
     rows, cols = static_ints("crop_and_resize", "crop_size", crop_size)
-    _, height, width, channels = image.shape
-    n = boxes.shape[0]
+    images, height, width, channels = image.shape
+    demand_between("crop_and_resize", "box_indices", box_indices, 0, images - 1)
     y0, x0, y1, x1 = _columns(boxes)
-
-    def positions(low: Any, high: Any, count: int, size: int) -> Any:
-        if count == 1:
-            return Reshape()((low + high) * 0.5 * (size - 1), (-1, 1))
-        step = np.arange(count, dtype=np.float32) / (count - 1)
-        return Reshape()(low, (-1, 1)) * (size - 1) + Reshape()(high - low, (-1, 1)) * (size - 1) * Tensor(step)
-
-    shape = (n, rows, cols)
-    y = BroadcastTo(shape)(Reshape()(positions(y0, y1, rows, height), (n, -1, 1)))
-    x = BroadcastTo(shape)(Reshape()(positions(x0, x1, cols, width), (n, 1, -1)))
-    batch = BroadcastTo(shape)(Reshape()(cast(box_indices, mstype.int64), (n, 1, 1)))
-
-    def outside(y: Any, x: Tensor) -> Any:
-        return (y < 0.0) | (y > height - 1.0) | (x < 0.0) | (x > width - 1.0)
-
-    beyond = outside(y, x)
-    if method == "nearest":
-        y, x = ew.Round()(y), ew.Round()(x)
+    shape = (boxes.shape[0], rows, cols)
+    y = BroadcastTo(shape)(_crop_positions(method, y0, y1, rows, height)[:, :, None])
+    x = BroadcastTo(shape)(_crop_positions(method, x0, x1, cols, width)[:, None, :])
+    batch = BroadcastTo(shape)(Reshape()(cast(box_indices, mstype.int64), (-1, 1, 1)))
+    beyond = (y < 0.0) | (y > height - 1.0) | (x < 0.0) | (x > width - 1.0)
+    if method == "bilinear_v2":
+        beyond = ew.ZerosLike()(beyond)
+    if method == "nearest":  # halves away from 0; what is below 0 is beyond the image
+        y, x = ew.Floor()(y + 0.5), ew.Floor()(x + 0.5)
     source = cast(image, mstype.float32).transpose(0, 3, 1, 2)
     out = _bilinear(source, batch, y, x, lambda a, b: beyond)
     return ew.Select()(Reshape()(beyond, (*shape, 1)), float(extrapolation_value), Reshape()(out, (*shape, channels)))

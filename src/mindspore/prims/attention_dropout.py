@@ -22,8 +22,10 @@ from mindspore.prims.attention import (
     _sum_to,
     _transposed,
 )
+from mindspore.prims.batching import align, rank_of, spread
+from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.precision import narrow
-from mindspore.prims.primitive import Primitive
+from mindspore.prims.primitive import Batched, Primitive
 from mindspore.prims.random import threefry
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 
 class _Dropping(Primitive):
+    draws = True
+
     def __init__(self, scale: float = 1.0, causal: bool = False, keep_prob: float = 0.5):
         if not 0 < keep_prob <= 1:
             raise ValueError(f"For '{type(self).__name__}', 'keep_prob' must be in range (0, 1], but got {keep_prob}.")
@@ -75,6 +79,12 @@ class DropoutAttention(_Dropping):
         grads = DropoutAttentionGrad(self.scale, self.causal, self.keep_prob)(q, k, v, bias, key, dout)
         return (*grads, None) if _has_gradient(bias) else (*grads, None, None)
 
+    def vmap(self, size: int, q: Batched, k: Batched, v: Batched, bias: Batched, key: Batched) -> Any:
+        """Any number of dimensions may come before length and size; what survives depends on the place in all of them."""
+        if key[1]:
+            return None
+        return self(*(spread(a, size) for a in (q, k, v)), align(bias, size, rank_of(q)), key[0])
+
 
 class DropoutAttentionGrad(_Dropping):
     """The gradients of `DropoutAttention` by q, k, v and, where it is a float tensor, by the bias."""
@@ -102,3 +112,13 @@ class DropoutAttentionGrad(_Dropping):
         raise RuntimeError(
             "Second derivatives of attention with dropout over long sequences are not available; set the dropout to 0."
         )
+
+    def vmap(
+        self, size: int, q: Batched, k: Batched, v: Batched, bias: Batched, key: Batched, dout: Batched
+    ) -> Any:
+        if key[1]:
+            return None
+        own = bias if bias[0] is None else (spread(bias, size), True)  # each example has a gradient by it
+        whole = [spread(a, size) for a in (q, k, v)]
+        grads = self(*whole, align(own, size, rank_of(q)), key[0], spread(dout, size))
+        return grads if len(grads) == 3 else (*grads[:3], Reshape()(grads[3], own[0].shape))

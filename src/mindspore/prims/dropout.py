@@ -10,9 +10,10 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
+from mindspore.prims.batching import spread
 from mindspore.prims.elementwise import Cast, Select
 from mindspore.prims.factors import WHOLE, Factors, numbered
-from mindspore.prims.primitive import Primitive
+from mindspore.prims.primitive import Batched, Primitive
 from mindspore.prims.random import random_pairs
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def survivors(xp: Namespace, key: Any, count: int, keep_prob: float) -> Any:
 class DropoutMask(Primitive):
     """`prim(key, shape)`: true where an element survives."""
 
+    draws = True
+
     def __init__(self, keep_prob: float = 0.5):
         super().__init__(keep_prob=float(keep_prob))
 
@@ -52,9 +55,14 @@ class DropoutMask(Primitive):
     def bprop(self, key: Any, shape: Any, out: TensorBase, dout: TensorBase) -> tuple:
         return None, None
 
+    def vmap(self, size: int, key: Batched, shape: Batched) -> Any:
+        return None if key[1] else self(key[0], (size, *shape[0]))
+
 
 class DropoutWithKey(Primitive):
     """`prim(x, key)`: x / keep_prob where an element survives, else 0; and the mask of survivors."""
+
+    draws = True
 
     def __init__(self, keep_prob: float = 0.5):
         if not 0 < keep_prob <= 1:
@@ -81,3 +89,6 @@ class DropoutWithKey(Primitive):
 
     def bprop(self, x: TensorBase, key: Any, out: Any, dout: Any) -> tuple:
         return dout[0] * (Cast()(out[1], x.dtype) * (1 / self.keep_prob)), None
+
+    def vmap(self, size: int, x: Batched, key: Batched) -> Any:
+        return None if key[1] else self(spread(x, size), key[0])

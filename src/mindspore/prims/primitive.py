@@ -163,6 +163,8 @@ class Primitive:
     linear: ClassVar[bool] = False
     #: it moves or names elements and computes nothing
     moves: ClassVar[bool] = False
+    #: its result is random: numbers made of a key, which examples of a batch (`vmap`) do not share
+    draws: ClassVar[bool] = False
     #: halves are widened, computed with in float32, and the result is rounded once
     in_float32: ClassVar[bool] = False
     #: elements of the first argument from which PyNative mode has it compiled for the CPU, NumPy being slower (0: never)

@@ -16,8 +16,10 @@ from mindspore._base import dtype as mstype
 from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks, values
+from mindspore.prims.arrays import Stack
+from mindspore.prims.batching import align
 from mindspore.prims.factors import WHOLE, Factors, is_tensor, numbered
-from mindspore.prims.primitive import Primitive
+from mindspore.prims.primitive import Batched, Primitive
 
 if TYPE_CHECKING:
     from mindspore._base.dtype import DType
@@ -126,6 +128,7 @@ class _Sampler(Primitive):
     """`prim(key, shape, dtype)`; both static."""
 
     kinds = "f"
+    draws = True
 
     def __init__(self) -> None:
         super().__init__(type(self).__name__)
@@ -152,6 +155,13 @@ class _Sampler(Primitive):
 
     def bprop(self, *args: Any) -> tuple:
         return (None,) * (len(args) - 2)
+
+    def vmap(self, size: int, key: Batched, shape: Batched, dtype: Batched, *parameters: Batched) -> Any:
+        """One draw for all examples."""
+        if key[1]:
+            return None
+        rank = len(shape[0])
+        return self(key[0], (size, *shape[0]), dtype[0], *(align(p, size, rank) for p in parameters))
 
 
 class RandomUniform(_Sampler):
@@ -264,6 +274,8 @@ class RandomPoissonSample(_Sampler):
 class RandomPermutation(Primitive):
     """`prim(key, n, dtype)`: a uniformly random order of 0 … n - 1, by sorting 64-bit random words."""
 
+    draws = True
+
     def __init__(self) -> None:
         super().__init__("RandomPermutation")
 
@@ -277,3 +289,6 @@ class RandomPermutation(Primitive):
         else:
             order = require("jax.numpy", "xla", "this operation").lexsort((second, first))
         return order.astype(dtype.np)
+
+    def vmap(self, size: int, key: Batched, n: Batched, dtype: Batched) -> Any:
+        return None if key[1] else Stack(0)([self(FoldIn()(key[0], i), n[0], dtype[0]) for i in range(size)])

@@ -4,7 +4,8 @@ The graph computes one example. Its nodes are walked in order; each value is mar
 or shared. A primitive with only shared arguments is applied once. Otherwise its own rule (`Primitive.vmap`) applies it to all
 examples at once: reductions and shape operations by shifting axes, matrix products as batched products; elementwise
 primitives by aligning ranks. A primitive without a rule is applied example by example and the results stacked: slower, but
-every graph can be batched.
+every graph can be batched. Random numbers are drawn for each example, also where nothing they depend on is batched, unless
+the examples are directions in which one computation is differentiated.
 """
 
 from __future__ import annotations
@@ -27,20 +28,26 @@ from mindspore.prims.values import SymbolicScalarBase, TensorBase
 if TYPE_CHECKING:
     from mindspore.ir import FuncGraph
 
-def batch_graph(builder: Builder, outputs: list[Node], inputs: list[tuple[Node, Any]], size: int) -> list[Batched]:
-    """Apply the nodes that compute `outputs` to batched inputs; returns (value, is batched) per output."""
+def batch_graph(
+    builder: Builder, outputs: list[Node], inputs: list[tuple[Node, Any]], size: int, one_draw: bool = False
+) -> list[Batched]:
+    """Apply the nodes that compute `outputs` to batched inputs; returns (value, is batched) per output.
+
+    `one_draw`: all examples see the same random numbers.
+    """
     owner = inputs[0][0].graph
-    walk = _Walk(builder, size, owner)
+    walk = _Walk(builder, size, owner, one_draw)
     for node, value in inputs:
         walk.env[node.id] = (value, True)
     return [walk.value(o) for o in outputs]
 
 
 class _Walk:
-    def __init__(self, builder: Builder, size: int, owner: Any):
+    def __init__(self, builder: Builder, size: int, owner: Any, one_draw: bool):
         self.builder = builder
         self.size = size
         self.owner = owner
+        self.one_draw = one_draw
         self.env: dict[int, Batched] = {}
 
     def value(self, node: Node) -> Batched:
@@ -75,11 +82,12 @@ class _Walk:
             return whole[index] if flag and isinstance(whole[index], tuple) else (whole[index], flag)
         if isinstance(op, (Cond, While, Call)):
             return self._control(node, args)
-        if not any(flag for _, flag in args):
+        if not any(flag for _, flag in args) and (self.one_draw or not op.draws):
             return self._shared(node, args)
-        out = _by_rule(op, self.size, args)
-        if out is not None:
-            return _pairs(out)
+        if not (op.draws and self.one_draw):
+            out = _by_rule(op, self.size, args)
+            if out is not None:
+                return _pairs(out)
         if op.writes:  # called, it may hand out less than it computes
             return self._one_by_one(lambda one: self.builder.apply(op, tuple(one)), args)
         return self._one_by_one(lambda one: op(*one), args)
@@ -116,7 +124,7 @@ class _Walk:
         return self._one_by_one(run, args)
 
     def _subgraph(self, graph: FuncGraph, operands: list[Batched]) -> list[Batched]:
-        walk = _Walk(self.builder, self.size, graph)
+        walk = _Walk(self.builder, self.size, graph, self.one_draw)
         for parameter, operand in zip(graph.parameters, operands):
             walk.env[parameter.id] = operand
         out, _ = walk.value(graph.output)
