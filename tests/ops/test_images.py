@@ -111,3 +111,24 @@ def test_resized_halves_are_rounded_once(mode, shape, size):
     half = ops.interpolate(Tensor(x), size=size, mode=mode)
     assert half.dtype == ms.float16
     np.testing.assert_array_equal(half.asnumpy(), whole.astype(np.float16))
+
+
+def test_weights_of_cubic_convolution_come_from_a_table():
+    """In 1,024 places between two elements; neighbours beyond the ends are left out."""
+    x = RNG.uniform(0, 1, 6)
+
+    def at(place):
+        low = int(np.floor(place))
+        share = round((place - low) * 1024) / 1024
+        weights, values = [], []
+        for tap in range(-1, 3):
+            d = abs(share - tap)
+            near, far = 1.5 * d**3 - 2.5 * d**2 + 1, -0.5 * d**3 + 2.5 * d**2 - 4 * d + 2
+            if 0 <= low + tap < 6:
+                weights.append(near if d <= 1 else far)
+                values.append(x[low + tap])
+        return np.dot(weights, values) / np.sum(weights)
+
+    image = Tensor(np.tile(x.astype(np.float32), (1, 1, 2, 1)))
+    found = ops.interpolate(image, size=(2, 11), mode="bicubic").asnumpy()[0, 0, 0]
+    np.testing.assert_allclose(found, [at((i + 0.5) * 6 / 11 - 0.5) for i in range(11)], rtol=0, atol=2e-6)

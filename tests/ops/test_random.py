@@ -176,3 +176,10 @@ def test_gamma_numbers_have_the_shape_that_all_arguments_broadcast_to():
     np.testing.assert_allclose(drawn, alpha.asnumpy() / beta.asnumpy(), rtol=0.05)
     with pytest.raises(ValueError, match="broadcast"):
         ops.gamma((3,), Tensor([1.0, 2.0]), Tensor([1.0]))
+
+
+def test_types_of_numbers_drawn_in_the_shape_of_a_tensor():
+    half = ops.ones((2, 3), ms.float16)
+    assert ops.rand_like(half).dtype == ms.float16 and ops.randn_like(half).dtype == ms.float32
+    assert ops.randn_like(half, dtype=ms.float16).dtype == ms.float16
+    assert ms.mint.randn_like(half).dtype == ms.float16 and ops.randn_like(ops.ones(3, ms.int32)).dtype == ms.float32

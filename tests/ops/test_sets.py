@@ -32,6 +32,28 @@ def test_sets_of_rows(name, expected):
     assert found == expected and shape.asnumpy().tolist() == [2, max(map(len, expected))]
 
 
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_sets_of_rows_with_those_of_a_sparse_tensor(mode):
+    ms.set_context(mode=mode)
+    sparse = Tensor([[0, 0], [0, 3], [1, 1]]), Tensor([2, 9, 4]), Tensor([3, 5])
+    rows = Tensor([[1, 2, 2], [4, 5, 6], [7, 7, 7]])
+    for name, expected in {
+        "a-b": [{1}, {5, 6}, {7}],
+        "b-a": [{9}, set(), set()],
+        "Union": [{1, 2, 9}, {4, 5, 6}, {7}],
+        "intersection": [{2}, {4}, set()],
+    }.items():
+        indices, values, shape = sparse_ops.DenseToSparseSetOperation(name)(rows, *sparse)
+        found = [set(), set(), set()]
+        for (row, _), value in zip(indices.asnumpy().tolist(), values.asnumpy().tolist()):
+            found[row].add(value)
+        assert found == expected and shape.asnumpy().tolist() == [3, max(map(len, expected))]
+    with pytest.raises(ValueError, match="must lie within"):
+        sparse_ops.DenseToSparseSetOperation("union")(rows, Tensor([[3, 0]]), Tensor([1]), Tensor([3, 5]))
+    with pytest.raises(ValueError, match="'set_operation' must be one of"):
+        sparse_ops.DenseToSparseSetOperation()(rows, *sparse)
+
+
 def test_sizes_and_counts():
     parts = Tensor([[0, 0], [0, 1], [1, 0], [1, 1]]), Tensor([1, 1, 2, 3]), Tensor([2, 3])
     assert sparse_ops.SetSize()(*parts).asnumpy().tolist() == [1, 2]

@@ -25,7 +25,7 @@ CASES = [
     (lambda x: x.view(-1), X.reshape(-1)), (lambda x: x.view(ms.int32), X.view(np.int32)),
     (lambda x: x.transpose(), X.T), (lambda x: x.transpose(0, 1), X.T), (lambda x: x.transpose((1, 0)), X.T),
     (lambda x: x.permute(1, 0), X.T), (lambda x: x.T, X.T), (lambda x: x.mT, X.T), (lambda x: x.swapaxes(0, 1), X.T),
-    (lambda x: x.flatten(), X.ravel()), (lambda x: x.expand_dims(0).squeeze(0), X), (lambda x: x.unsqueeze(1), X[:, None]),
+    (lambda x: x.flatten(), X.ravel()), (lambda x: x.expand_dims(0).squeeze(0), X), (lambda x: x.expand_dims(1).squeeze(None), X), (lambda x: x.unsqueeze(1), X[:, None]),
     (lambda x: x.repeat(2, 1), np.tile(X, (2, 1))), (lambda x: x.tile((1, 2)), np.tile(X, (1, 2))),
     (lambda x: x[:1].expand(4, -1), np.broadcast_to(X[:1], (4, 3))), (lambda x: x.split(2, dim=1)[1], X[:, 2:]),
     (lambda x: x.chunk(3, 1)[2], X[:, 2:]), (lambda x: x.gather(Tensor([1, 0]), 0), X[[1, 0]]),

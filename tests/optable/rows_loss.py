@@ -218,6 +218,15 @@ row(
     dtypes="f",
     tolerance=4,
 )
+row(
+    "SparseSoftmaxCrossEntropyWithLogitsV2()",
+    lambda x, t: -special.log_softmax(x, 1)[np.arange(3), t],
+    X,
+    CLASS,
+    call=lambda f, x, t: f(x, t)[0],
+    dtypes="f",
+    tolerance=4,
+)
 row("SigmoidCrossEntropyWithLogits()", lambda x, y: softplus(x) - x * y, X, spread(0.1, 0.9, 3, 4), tolerance=4)
 row("SmoothL1(0.5)", lambda x, y: np.where(np.abs(x - y) < 0.5, (x - y) ** 2, np.abs(x - y) - 0.25), X, Y, dtypes="f d")
 row("SparseCrossEntropy()", lambda x, t: -special.log_softmax(x, 1)[np.arange(3), t], X, CLASS, tolerance=4)

@@ -21,8 +21,8 @@ ELSEWHERE = {
         ApplyAdamWithAmsgrad ApplyAdamWithAmsgradV2 ApplyAddSign ApplyCenteredRMSProp ApplyFtrl ApplyGradientDescent
         ApplyKerasMomentum ApplyMomentum ApplyPowerSign ApplyProximalAdagrad ApplyProximalGradientDescent ApplyRMSProp
         FusedCastAdamWeightDecay FusedSparseAdam FusedSparseFtrl FusedSparseLazyAdam FusedSparseProximalAdagrad
-        FusedWeightScaleApplyMomentum SGD SparseApplyAdadelta SparseApplyAdagrad SparseApplyAdagradV2 SparseApplyFtrl
-        SparseApplyProximalAdagrad SparseApplyRMSProp SparseApplyCenteredRMSProp SparseApplyFtrlV2""",
+        FusedWeightScaleApplyMomentum SGD SparseApplyAdadelta SparseApplyAdagrad SparseApplyAdagradDA SparseApplyAdagradV2
+        SparseApplyFtrl SparseApplyProximalAdagrad SparseApplyRMSProp SparseApplyCenteredRMSProp SparseApplyFtrlV2""",
     "optable/test_samplers.py": """
         Bernoulli Cauchy Dropout Dropout2D Dropout3D DropoutDoMask DropoutGenMask Gamma LogNormalReverse
         LogUniformCandidateSampler Multinomial MultinomialWithReplacement NonDeterministicInts Poisson RandomCategorical

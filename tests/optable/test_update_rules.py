@@ -155,6 +155,7 @@ DENSE = [
 SPARSE = [
     (ops.FusedSparseAdam(), adam, False), (ops.FusedSparseLazyAdam(), adam, True),
     (ops.SparseApplyAdagrad(0.1), bound(adagrad, lr=0.1), True),
+    (ops.operations.SparseApplyAdagradDA(), adagrad_da, True),
     (ops.SparseApplyAdagradV2(0.1, 1e-3), bound(adagrad, lr=0.1, epsilon=1e-3), True),
     (ops.SparseApplyFtrl(0.1, 0.01, 0.02, -0.5), bound(ftrl, lr=0.1, l1=0.01, l2=0.02, lr_power=-0.5), True),
     (ops.FusedSparseFtrl(0.1, 0.01, 0.02, -0.5), bound(ftrl, lr=0.1, l1=0.01, l2=0.02, lr_power=-0.5), True),

@@ -6,6 +6,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import Tensor, device_context, hal, runtime
+from mindspore.hal import contiguous_tensors_handle
 from mindspore.hal.contiguous_tensors_handle import combine_tensor_list_contiguous
 
 
@@ -121,9 +122,12 @@ def test_settings_of_devices():
     assert device_context.cpu.is_available() and device_context.cpu.device_count() == 1
 
 
-def test_tensors_in_one_block():
+def test_tensors_in_one_block(monkeypatch):
     handle = combine_tensor_list_contiguous([Tensor([1.0, 2.0]), Tensor([[3.0], [4.0]])], enable_mem_align=False)
     assert handle[1:3].asnumpy().tolist() == [2, 3] and handle.slice_by_tensor_index(1, 2).asnumpy().tolist() == [3, 4]
+    on_cpu = combine_tensor_list_contiguous([Tensor([1.0, 2.0]), Tensor([3.0])])
+    assert len(on_cpu) == 3 and on_cpu.slice_by_tensor_index(1, 2).asnumpy().tolist() == [3]
+    monkeypatch.setattr(contiguous_tensors_handle, "get_context", lambda name: "GPU")
     aligned = combine_tensor_list_contiguous([Tensor([1.0, 2.0]), Tensor([3.0])])
     assert len(aligned) == 256 and aligned.slice_by_tensor_index(1, 2).asnumpy()[0] == 3
     with pytest.raises(TypeError, match="same dtype"):

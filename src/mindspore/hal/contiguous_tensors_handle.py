@@ -7,8 +7,9 @@ from typing import Any
 
 from mindspore import ops
 from mindspore.common.tensor import Tensor
+from mindspore.context import get_context
 
-_ALIGNMENT = 512  # bytes; official handles pad each tensor to it
+_ALIGNMENT = 512  # bytes, to which devices but CPUs pad each tensor
 
 
 class ContiguousTensorsHandle:
@@ -28,7 +29,8 @@ class ContiguousTensorsHandle:
             raise TypeError("All tensors of a handle must have the same dtype.")
         if not isinstance(enable_mem_align, bool):
             raise TypeError(f"The argument 'enable_mem_align' must be bool, but got {type(enable_mem_align).__name__}.")
-        step = max(1, _ALIGNMENT // tensor_list[0].dtype.itemsize) if enable_mem_align else 1
+        aligned = enable_mem_align and get_context("device_target") != "CPU"
+        step = max(1, _ALIGNMENT // tensor_list[0].dtype.itemsize) if aligned else 1
         sizes = [math.ceil(t.size / step) * step for t in tensor_list]
         self._ends = [sum(sizes[: i + 1]) for i in range(len(sizes))]
         self._flat: Any = ops.concat([_padded(t.reshape(-1), size) for t, size in zip(tensor_list, sizes)])

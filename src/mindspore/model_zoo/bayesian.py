@@ -28,7 +28,8 @@ class BayesianDense(nn.Cell):
         self.bias = Parameter(initializer("zeros", (outputs,)), name="bias")
 
     def construct(self, x: Tensor, drawn: bool) -> Tensor:
-        weight = self.mean + ops.softplus(self.rho) * ops.randn_like(self.mean) if drawn else self.mean
+        mean = self.mean
+        weight = mean + ops.softplus(self.rho) * ops.randn_like(mean, dtype=mean.dtype) if drawn else mean
         return ops.matmul(x, weight) + self.bias
 
     def divergence(self) -> Tensor:

@@ -48,7 +48,7 @@ class VAE(nn.Cell):
     def loss(self, image: Tensor) -> Tensor:
         """Squared error of a sampled code's image (unit variance), and the divergence of the codes from a normal distribution."""
         mean, logvar = self.encode(image)
-        code = mean + ops.exp(0.5 * logvar) * ops.randn_like(mean)
+        code = mean + ops.exp(0.5 * logvar) * ops.randn_like(mean, dtype=mean.dtype)
         error = 0.5 * ops.sum(ops.square(self.decode(code) - image), (1, 2, 3))
         divergence = 0.5 * ops.sum(ops.exp(logvar) + ops.square(mean) - 1 - logvar, 1)
         return ops.mean(error + divergence) / math.prod(self.shape)
@@ -114,7 +114,7 @@ class DDPM(nn.Cell):
     def loss(self, image: Tensor) -> Tensor:
         """The squared error of the noise, at random steps."""
         step = ops.randint(0, self.steps, (image.shape[0],)).astype("int32")
-        noise = ops.randn_like(image)
+        noise = ops.randn_like(image, dtype=image.dtype)
         kept = self.kept[step][:, None, None, None]
         return ops.mean(ops.square(self(ops.sqrt(kept) * image + ops.sqrt(1 - kept) * noise, step) - noise))
 
@@ -129,5 +129,5 @@ class DDPM(nn.Cell):
                 return image
             before = self.kept[t - 1]
             x = (ops.sqrt(before) * beta * image + ops.sqrt(1 - beta) * (1 - before) * x) / (1 - kept)
-            x = x + ops.sqrt(beta * (1 - before) / (1 - kept)) * ops.randn_like(x)
+            x = x + ops.sqrt(beta * (1 - before) / (1 - kept)) * ops.randn_like(x, dtype=x.dtype)
         return x

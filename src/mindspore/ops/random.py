@@ -177,13 +177,13 @@ def randn(*size: Any, dtype: Any = None, seed: Any = None) -> Tensor:
 
 
 def randn_like(input: Tensor, seed: Any = None, *, dtype: Any = None) -> Tensor:
-    """Standard normal numbers in the shape of the input.
+    """Standard normal numbers in the shape of the input, of float32 where no type is named.
 
     Examples:
         >>> ops.randn_like(ops.ones((2, 3))).shape
         (2, 3)
     """
-    return rnd.RandomNormal()(_key(seed), input.shape, input.dtype if dtype is None else dtype)
+    return rnd.RandomNormal()(_key(seed), input.shape, mstype.float32 if dtype is None else dtype)
 
 
 def standard_normal(shape: Any, seed: Any = None) -> Tensor:

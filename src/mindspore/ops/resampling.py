@@ -52,18 +52,23 @@ def linear_matrix(size: int, positions: np.ndarray) -> np.ndarray:
     return matrix
 
 
+_CUBIC_STEPS = 1024
+
+
 def cubic_matrix(size: int, positions: np.ndarray, half_pixel: bool) -> np.ndarray:
     """Weights of Keys' cubic convolution (1981).
 
     With half-pixel positions a = -0.5 and neighbours beyond the ends are left out; otherwise a = -0.75 and the end
-    repeats beyond the ends. Both as MindSpore's own kernels do.
+    repeats beyond the ends. Both as MindSpore's own kernels do, which take the weights from a table of `_CUBIC_STEPS`
+    places between two elements: results to the last digits depend on it.
     """
     a = -0.5 if half_pixel else -0.75
     low = np.floor(positions).astype(np.int64)
+    share = np.rint((positions - low) * _CUBIC_STEPS) / _CUBIC_STEPS
     matrix = np.zeros((len(positions), size))
     rows = np.arange(len(positions))
     for tap in range(-1, 3):
-        distance = np.abs(positions - (low + tap))
+        distance = np.abs(share - tap)
         near = ((a + 2) * distance - (a + 3)) * distance * distance + 1
         far = ((a * distance - 5 * a) * distance + 8 * a) * distance - 4 * a
         weight = np.where(distance <= 1, near, far)

@@ -19,6 +19,7 @@ from mindspore.prims.update import (
     Adam,
     ApplyAdadelta,
     ApplyAdagrad,
+    ApplyAdagradDA,
     ApplyAdagradV2,
     ApplyCenteredRMSProp,
     ApplyFtrl,
@@ -168,6 +169,27 @@ class SparseApplyAdagradV2(SparseUpdate):
     def dense(self, xp: Namespace, named: dict) -> tuple:
         rule = ApplyAdagradV2(self.epsilon, self.update_slots)
         return rule.step(xp, named["var"], named["accum"], self.lr, named["grad"])
+
+
+class SparseApplyAdagradDA(SparseUpdate):
+    """Adagrad by dual averaging, of the rows named.
+
+    Examples:
+        >>> weight, total, squares = (Parameter(ops.zeros((2, 1)), name=name) for name in "wts")
+        >>> grad, rows = Tensor([[2.0]]), Tensor([1], ms.int32)
+        >>> _ = ops.operations.SparseApplyAdagradDA()(weight, total, squares, grad, rows, 0.1, 0.0, 0.0, 1)
+        >>> print(weight.asnumpy().flatten(), squares.asnumpy().flatten())
+        [ 0.  -0.1] [0. 4.]
+    """
+
+    arguments = ("var", "accum", "squared", "grad", "indices", "lr", "l1", "l2", "global_step")
+    state = ("var", "accum", "squared")
+
+    def __init__(self, use_locking: bool = False):
+        super().__init__(use_locking=use_locking)
+
+    def dense(self, xp: Namespace, named: dict) -> tuple:
+        return ApplyAdagradDA().step(xp, *(named[n] for n in ApplyAdagradDA.arguments))
 
 
 class SparseApplyFtrl(SparseUpdate):

@@ -104,7 +104,8 @@ class Update(Primitive):
 
 
 def _soft_threshold(xp: Namespace, x: Array, bound: Array) -> Any:
-    return xp.sign(x) * xp.maximum(xp.abs(x) - bound, 0)
+    """x, nearer to 0 by a bound; one below 0 is none."""
+    return xp.sign(x) * xp.maximum(xp.abs(x) - xp.maximum(bound, 0), 0)
 
 
 # -- gradient descent and momentum ----------------------------------------------------------------------------------

@@ -104,8 +104,8 @@ from mindspore.prims.scan import CumProd, CumSum, Cummax, Cummin, CumulativeLogs
 from mindspore.prims.sorting import Argmax, Argmin, SearchSorted, Sort, TopK
 from mindspore.prims.sparse_update import (
     FusedSparseAdam, FusedSparseFtrl, FusedSparseLazyAdam, FusedSparseProximalAdagrad, SparseApplyAdadelta,
-    SparseApplyAdagrad, SparseApplyAdagradV2, SparseApplyCenteredRMSProp, SparseApplyFtrl, SparseApplyFtrlV2,
-    SparseApplyMomentum, SparseApplyProximalAdagrad, SparseApplyProximalGradientDescent, SparseApplyRMSProp,
+    SparseApplyAdagrad, SparseApplyAdagradDA, SparseApplyAdagradV2, SparseApplyCenteredRMSProp, SparseApplyFtrl,
+    SparseApplyFtrlV2, SparseApplyMomentum, SparseApplyProximalAdagrad, SparseApplyProximalGradientDescent, SparseApplyRMSProp,
     SparseUpdate,
 )  # fmt: skip
 from mindspore.prims.special_functions import (

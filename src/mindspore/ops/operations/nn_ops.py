@@ -45,7 +45,7 @@ __all__ = [  # noqa: PLE0604 - names and a list of names
     "MaxPool3DWithArgmax", "MaxPoolWithArgmaxV2", "MaxUnpool2D", "MaxUnpool3D", "MultiMarginLoss",
     "MultilabelMarginLoss", "NLLLoss", "ReLUV2", "ResizeBicubic", "ResizeBilinear",
     "ResizeBilinearV2", "ResizeLinear1D", "ResizeNearestNeighbor", "ResizeNearestNeighborV2", "SmoothL1Loss",
-    "SoftMarginLoss", "SparseSoftmaxCrossEntropyWithLogits", "TripletMarginLoss", "UpsampleNearest3D",
+    "SoftMarginLoss", "SparseSoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogitsV2", "TripletMarginLoss", "UpsampleNearest3D",
     "UpsampleTrilinear3D", *_sequence,
 ]  # fmt: skip
 
@@ -226,11 +226,16 @@ NLLLoss = composition("NLLLoss", _nll, """(loss, total weight).
     """, reduction="mean", ignore_index=-100)
 
 
+def _softmax_less_one_hot(logits: Tensor, labels: Tensor) -> Any:
+    """The gradients of each example's cross entropy by its logits."""
+    hot = cast(ew.Equal()(ExpandDims()(labels, -1), from_array(np.arange(logits.shape[1]))), logits.dtype)
+    return Softmax(-1)(logits) - hot
+
+
 def _sparse_softmax(p: Primitive, logits: Tensor, labels: Tensor) -> Any:
     if not p.is_grad:
         return ReduceMean()(SparseCrossEntropy()(logits, labels), ())
-    hot = cast(ew.Equal()(ExpandDims()(labels, -1), from_array(np.arange(logits.shape[1]))), logits.dtype)
-    return (Softmax(-1)(logits) - hot) * (1.0 / logits.shape[0])
+    return _softmax_less_one_hot(logits, labels) * (1.0 / logits.shape[0])
 
 
 SparseSoftmaxCrossEntropyWithLogits = composition(
@@ -241,6 +246,18 @@ SparseSoftmaxCrossEntropyWithLogits = composition(
         0.6931472
     """,
     is_grad=Typed(bool, False), sens=1.0,
+)  # fmt: skip
+SparseSoftmaxCrossEntropyWithLogitsV2 = composition(
+    "SparseSoftmaxCrossEntropyWithLogitsV2",
+    lambda p, logits, labels: (SparseCrossEntropy()(logits, labels), _softmax_less_one_hot(logits, labels)),
+    """Cross entropy with indices, of each example, and its gradients by the logits.
+
+    Examples:
+        >>> entropy = ops.operations.SparseSoftmaxCrossEntropyWithLogitsV2()
+        >>> loss, slope = entropy(Tensor([[0.0, 0.0]]), Tensor([1], ms.int32))
+        >>> print(loss, slope)
+        [0.6931472] [[ 0.5 -0.5]]
+    """,
 )  # fmt: skip
 
 

@@ -37,19 +37,37 @@ def _as_sparse(rows: list[set], shape: tuple, dtype: Any) -> tuple:
     return from_array(indices), from_array(np.asarray(values, dtype.np)), from_array(size)
 
 
+def _joined(op: str, operation: str, rows: Any, others: Any, like: Tensor) -> tuple:
+    """The operation on sets, one per row of the tensor `like`."""
+    join = _OPERATIONS.get(operation.lower())
+    if join is None:
+        raise ValueError(f"For '{op}', 'set_operation' must be one of {tuple(_OPERATIONS)}, but got {operation!r}.")
+    return _as_sparse([join(a, b) for a, b in zip(rows, others)], like.shape[:-1], like.dtype)
+
+
+def _rows(array: Any) -> list[set]:
+    return [set(row.tolist()) for row in array.reshape(-1, array.shape[-1])]
+
+
 def _dense_sets(self: Any, x1: Tensor, x2: Any) -> tuple:
     op = "DenseToDenseSetOperation"
-    if self.set_operation not in _OPERATIONS:
+    return _joined(op, self.set_operation, _rows(concrete(op, x1)), _rows(concrete(op, x2)), x1)
+
+
+def _sparse_sets(self: Any, x1: Tensor, x2_indices: Tensor, x2_values: Tensor, x2_shape: Tensor) -> tuple:
+    op = "DenseToSparseSetOperation"
+    shape = static_ints(op, "x2_shape", x2_shape)
+    if shape[:-1] != tuple(x1.shape[:-1]):
         raise ValueError(
-            f"For '{op}', 'set_operation' must be one of {tuple(_OPERATIONS)}, but got {self.set_operation!r}."
+            f"For '{op}', 'x1' and 'x2' must have the same shape but for the last dimension, "
+            f"but got {tuple(x1.shape)} and {shape}."
         )
-    first, second = concrete(op, x1), concrete(op, x2)
-    shape = first.shape[:-1]
-    rows = [
-        _OPERATIONS[self.set_operation](set(a.tolist()), set(b.tolist()))
-        for a, b in zip(first.reshape(-1, first.shape[-1]), second.reshape(-1, second.shape[-1]))
-    ]
-    return _as_sparse(rows, shape, x1.dtype)
+    others: dict[tuple, set] = {place: set() for place in np.ndindex(*shape[:-1])}
+    for place, value in zip(concrete(op, x2_indices).tolist(), concrete(op, x2_values).tolist()):
+        if tuple(place[:-1]) not in others:
+            raise ValueError(f"For '{op}', 'x2_indices' must lie within {shape}, but got {tuple(place)}.")
+        others[tuple(place[:-1])].add(value)
+    return _joined(op, self.set_operation, _rows(concrete(op, x1)), others.values(), x1)
 
 
 DenseToDenseSetOperation = composition(
@@ -60,6 +78,16 @@ DenseToDenseSetOperation = composition(
         >>> print(value)
         [1 3]
     """, set_operation="a-b", validate_indices=True,
+)  # fmt: skip
+DenseToSparseSetOperation = composition(
+    "DenseToSparseSetOperation", _sparse_sets, """Set operations of rows with those of a sparse tensor.
+
+    Examples:
+        >>> union = ops.operations.sparse_ops.DenseToSparseSetOperation("union")
+        >>> where, value, shape = union(Tensor([[1, 2], [3, 4]]), Tensor([[0, 0]]), Tensor([9]), Tensor([2, 1]))
+        >>> print(value, shape)
+        [1 2 9 3 4] [2 3]
+    """, set_operation="", validate_indices=True,
 )  # fmt: skip
 
 
@@ -218,6 +246,6 @@ FractionalAvgPool = _fractional("FractionalAvgPool", ReduceMean(),
     """)
 
 __all__ = [
-    "DenseToDenseSetOperation", "FractionalAvgPool", "FractionalMaxPool", "RaggedTensorToSparse", "SelfAdjointEig",
+    "DenseToDenseSetOperation", "DenseToSparseSetOperation", "FractionalAvgPool", "FractionalMaxPool", "RaggedTensorToSparse", "SelfAdjointEig",
     "SetSize", "SparseCountSparseOutput", "TridiagonalSolve",
 ]  # fmt: skip

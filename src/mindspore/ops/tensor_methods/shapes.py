@@ -107,7 +107,7 @@ def _squeeze(self: Tensor, *axis: Any, **kwargs: Any) -> Tensor:
     """
     if kwargs:
         axis = tuple(kwargs.values())
-    return F.squeeze(self, gathered(axis) if axis else None)
+    return F.squeeze(self, None if axis in ((), (None,)) else gathered(axis))
 
 
 def _flatten(self: Tensor, order: Any = "C", *args: int, start_dim: int = 0, end_dim: int = -1) -> Tensor:
