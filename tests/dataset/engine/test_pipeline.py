@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import mindspore.dataset as ds
+from mindspore.dataset import vision
 
 
 def rows(data, epochs=1):
@@ -118,6 +119,21 @@ def test_shapes_and_types():
             yield (np.zeros((i, 2)),)
 
     assert ds.GeneratorDataset(growing, ["a"]).output_shapes(estimate=True) == [[None, 2]]
+
+
+def test_the_shape_of_a_dictionary():
+    data = ds.GeneratorDataset([({"a": 1}, np.zeros(3))], ["info", "x"])
+    assert data.output_shapes() == data.output_shapes(estimate=True) == [[0], [3]]
+
+
+def test_errors_of_operations_say_which_and_where():
+    """The operation's name stands once, before what it found, and the row behind."""
+    data = ds.NumpySlicesDataset(np.zeros((2, 9, 9, 2), np.uint8), ["image"], shuffle=False)
+    with pytest.raises(RuntimeError, match=r"map operation: \[Invert\] failed\. Invert: the number of .* \(row 0\)$"):
+        list(data.map(vision.Invert()))
+    colours = ds.NumpySlicesDataset(np.zeros((2, 9, 9, 3), np.uint8), ["image"], shuffle=False)
+    with pytest.raises(RuntimeError, match=r"map operation: \[ToTensor\] failed\. The op is OneToOne, can only accept one"):
+        list(colours.map([vision.ToPIL(), vision.FiveCrop(3), vision.ToTensor()]))
 
 
 def test_a_failing_function_names_row_and_operation():

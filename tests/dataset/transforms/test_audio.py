@@ -207,6 +207,16 @@ def test_mu_law_round_trip(levels, seed):
     np.testing.assert_allclose(again, wave, atol=8 / levels * math.log1p(levels) / 4)
 
 
+def test_mu_law_decoding_computes_in_the_type_of_the_samples():
+    """Rounding the coded value to float32 first tells the last digits."""
+    codes = np.random.default_rng(0).integers(0, 256, 1000).astype(np.float32)
+    coded = (codes / np.float32(255) * np.float32(2) - np.float32(1)).astype(np.float64)
+    expected = np.sign(coded) * np.expm1(np.abs(coded) * math.log1p(255)) / 255
+    found = audio.MuLawDecoding(256)(codes)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
 @pytest.mark.parametrize("method", list(audio.ResampleMethod))
 def test_resample_keeps_a_tone(method):
     tone = np.sin(np.arange(1600) * 2 * math.pi * 440 / 16000)

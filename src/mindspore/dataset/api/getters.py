@@ -97,10 +97,10 @@ class Getters:
         """
         check_bool(estimate, "estimate")
         if not estimate:
-            return [list(np.shape(value)) for value in self._first_row()]
+            return [_shape_of(value) for value in self._first_row()]
         shapes: list[list[int | None]] | None = None
         for row in run_once(self._node)[1]:
-            found = [list(np.shape(value)) for value in row]
+            found: list[list[int | None]] = [_shape_of(value) for value in row]
             shapes = found if shapes is None else [_common(old, new) for old, new in zip(shapes, found)]
         return shapes or []
 
@@ -185,6 +185,11 @@ def _sharded(node: Node) -> bool:
             return True
         sampler = sampler.child_sampler
     return (getattr(node, "own_params", {}).get("num_shards") or 1) > 1
+
+
+def _shape_of(value: Any) -> list[int | None]:
+    """A dictionary, which is one Python object, has no elements."""
+    return [0] if isinstance(value, dict) else list(np.shape(value))
 
 
 def _type_of(value: Any) -> np.dtype:

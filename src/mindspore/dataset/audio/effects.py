@@ -308,10 +308,9 @@ class MuLawDecoding(AudioTransform):
         self.quantization_channels = quantization_channels
 
     def transform(self, waveform: np.ndarray) -> np.ndarray:
-        mu = self.quantization_channels - 1.0
-        coded = waveform.astype(np.float64) / mu * 2 - 1
-        decoded = np.sign(coded) * np.expm1(np.abs(coded) * math.log1p(mu)) / mu
-        return decoded.astype(waveform.dtype)
+        mu = waveform.dtype.type(self.quantization_channels - 1)
+        coded = waveform / mu * 2 - 1
+        return np.sign(coded) * np.expm1(np.abs(coded) * np.log1p(mu)) / mu
 
 
 def resample(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Callable
 
 from mindspore.dataset.ir.transform import operation_name
 
 _RULE = "-" * 66
+#: how a message begins that says by itself which operation, or part of one, it is about
+_NAMES_AN_OPERATION = re.compile(r"[A-Z]\w*: |The op ")
 
 
 class PipelineError(RuntimeError):
@@ -29,7 +32,7 @@ def user_code_error(where: str, error: BaseException) -> PipelineError:
     stack = "".join(traceback.format_list(frames))
     name = type(error).__name__
     return PipelineError(
-        "Exception thrown from user defined Python function in dataset.\n\n"
+        "Exception thrown from user defined Python function in dataset. \n\n"
         f"{_RULE}\n- Python Call Stack:\n{_RULE}\n{where} Error description:\n"
         f"{name}: Traceback (most recent call last):\n{stack}{name}: {error}\n\n"
         f"{_RULE}\n- Dataset Pipeline Error Message:\n{_RULE}\n"
@@ -49,9 +52,9 @@ class RowFailure(Exception):
             return self.error
         name = operation_name(self.operation)
         place = f"The corresponding data file is: {path}. " if path else ""
-        where = f"map operation: [{name}] failed. {place}(row {self.key})"
+        where = f"map operation: [{name}] failed. {place}"
         if not type(self.operation).__module__.startswith("mindspore.dataset."):
-            return user_code_error(where, self.error)
+            return user_code_error(f"{where}(row {self.key})", self.error)
         text = str(self.error) or type(self.error).__name__
-        text = text if text.startswith(f"{name}:") else f"{name}: {text}"
-        return pipeline_error(f"{where} {text}")
+        text = text if _NAMES_AN_OPERATION.match(text) else f"{name}: {text}"
+        return pipeline_error(f"{where}{text} (row {self.key})")

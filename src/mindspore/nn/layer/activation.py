@@ -37,8 +37,19 @@ class _Primitive(Cell):
         return self.activation(x)
 
 
-def _layer(name: str, make: Any, doc: str, given: float, result: float) -> Any:
-    """A layer class without arguments around a primitive class; `given` and `result` are its example."""
+class _OfInput(_Primitive):
+    def construct(self, input: Tensor) -> Any:
+        return self.activation(input)
+
+
+class _OfInputX(_Primitive):
+    def construct(self, input_x: Tensor) -> Any:
+        return self.activation(input_x)
+
+
+def _layer(name: str, make: Any, doc: str, given: float, result: float, base: type = _Primitive) -> Any:
+    """A layer class without arguments around a primitive class; `given` and `result` are its example, and `base` says what
+    its tensor is called."""
 
     def init(self: Any) -> None:
         _Primitive.__init__(self, make(), {"FastGelu": "fast_gelu"}.get(name, name.lower()))
@@ -47,20 +58,20 @@ def _layer(name: str, make: Any, doc: str, given: float, result: float) -> Any:
         f">>> from mindspore import Tensor, nn\n        >>> nn.{name}()(Tensor([{given}])).tolist()\n        [{result}]"
     )
     text = f"{doc}\n\n    Examples:\n        {example}\n    "
-    return type(name, (_Primitive,), {"__init__": init, "__doc__": text, "__module__": __name__})
+    return type(name, (base,), {"__init__": init, "__doc__": text, "__module__": __name__})
 
 
-ReLU = _layer("ReLU", _ew.ReLU, "max(x, 0).", -1.0, 0.0)
+ReLU = _layer("ReLU", _ew.ReLU, "max(x, 0).", -1.0, 0.0, _OfInput)
 ReLU6 = _layer("ReLU6", _act.ReLU6, "min(max(x, 0), 6).", 9.0, 6.0)
-SeLU = _layer("SeLU", _act.SeLU, "The self-normalising exponential linear unit.", 0.0, 0.0)
+SeLU = _layer("SeLU", _act.SeLU, "The self-normalising exponential linear unit.", 0.0, 0.0, _OfInputX)
 SiLU = _layer("SiLU", _act.SiLU, "x * sigmoid(x).", 0.0, 0.0)
 Sigmoid = _layer("Sigmoid", _ew.Sigmoid, "1 / (1 + exp(-x)).", 0.0, 0.5)
 Tanh = _layer("Tanh", _ew.Tanh, "The hyperbolic tangent.", 0.0, 0.0)
-Mish = _layer("Mish", _act.Mish, "x * tanh(softplus(x)).", 0.0, 0.0)
+Mish = _layer("Mish", _act.Mish, "x * tanh(softplus(x)).", 0.0, 0.0, _OfInputX)
 FastGelu = _layer("FastGelu", _act.FastGeLU, "x * sigmoid(1.702 x).", 0.0, 0.0)
-HSwish = _layer("HSwish", _act.HSwish, "x * relu6(x + 3) / 6.", 3.0, 3.0)
-HSigmoid = _layer("HSigmoid", _act.HSigmoid, "relu6(x + 3) / 6.", 3.0, 1.0)
-LogSigmoid = _layer("LogSigmoid", _act.LogSigmoid, "log(sigmoid(x)).", -100.0, -100.0)
+HSwish = _layer("HSwish", _act.HSwish, "x * relu6(x + 3) / 6.", 3.0, 3.0, _OfInput)
+HSigmoid = _layer("HSigmoid", _act.HSigmoid, "relu6(x + 3) / 6.", 3.0, 1.0, _OfInput)
+LogSigmoid = _layer("LogSigmoid", _act.LogSigmoid, "log(sigmoid(x)).", -100.0, -100.0, _OfInputX)
 Softsign = _layer("Softsign", _act.Softsign, "x / (1 + |x|).", 1.0, 0.5)
 
 

@@ -45,8 +45,8 @@ __all__ = [  # noqa: PLE0604 - names and a list of names
     "MaxPool3DWithArgmax", "MaxPoolWithArgmaxV2", "MaxUnpool2D", "MaxUnpool3D", "MultiMarginLoss",
     "MultilabelMarginLoss", "NLLLoss", "ReLUV2", "ResizeBicubic", "ResizeBilinear",
     "ResizeBilinearV2", "ResizeLinear1D", "ResizeNearestNeighbor", "ResizeNearestNeighborV2", "SmoothL1Loss",
-    "SoftMarginLoss", "SparseSoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogitsV2", "TripletMarginLoss", "UpsampleNearest3D",
-    "UpsampleTrilinear3D", *_sequence,
+    "SoftMarginLoss", "SparseSoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogitsV2", "TripletMarginLoss",
+    "UpsampleNearest3D", "UpsampleTrilinear3D", *_sequence,
 ]  # fmt: skip
 
 Gelu = GeLU

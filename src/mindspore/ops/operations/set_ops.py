@@ -246,6 +246,6 @@ FractionalAvgPool = _fractional("FractionalAvgPool", ReduceMean(),
     """)
 
 __all__ = [
-    "DenseToDenseSetOperation", "DenseToSparseSetOperation", "FractionalAvgPool", "FractionalMaxPool", "RaggedTensorToSparse", "SelfAdjointEig",
-    "SetSize", "SparseCountSparseOutput", "TridiagonalSolve",
+    "DenseToDenseSetOperation", "DenseToSparseSetOperation", "FractionalAvgPool", "FractionalMaxPool",
+    "RaggedTensorToSparse", "SelfAdjointEig", "SetSize", "SparseCountSparseOutput", "TridiagonalSolve",
 ]  # fmt: skip
