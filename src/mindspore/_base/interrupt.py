@@ -4,10 +4,13 @@ Python raises KeyboardInterrupt wherever the main thread happens to be. In a wea
 fork hook or a C library's callback nobody can catch it: it is reported to `sys.unraisablehook` and the program goes on
 as if nothing had happened. Every import runs such a callback (importlib's module locks), and so does every iterator or
 batch that is dropped. The hook here sends the signal again once the main thread is out of reach of the first.
+
+And what must not be left half-way, as weights whose memory has new values already, is done within `held_back()`.
 """
 
 from __future__ import annotations
 
+import _signal  # `signal` makes enumerations of handlers, which takes ten times as long
 import _thread
 import signal
 import sys
@@ -17,6 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 _PAUSE_SECONDS = 0.001
+_SIGINT = int(signal.SIGINT)
 
 
 class _SendAgain:
@@ -48,6 +52,27 @@ def _runs(frame: Any, code: Any) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+class held_back:
+    """A block of the main thread at whose end an interrupt is raised, not within; for blocks that soon come to their end."""
+
+    __slots__ = ("_before", "_noted")
+
+    def __enter__(self) -> None:
+        self._noted = False
+        self._before: Any = _signal.getsignal(_SIGINT) if threading.current_thread() is threading.main_thread() else None
+        if callable(self._before):
+            _signal.signal(_SIGINT, self._note)
+
+    def _note(self, *_: Any) -> None:
+        self._noted = True
+
+    def __exit__(self, *_: Any) -> None:
+        if callable(self._before):
+            _signal.signal(_SIGINT, self._before)
+            if self._noted:
+                self._before(_SIGINT, sys._getframe(1))
 
 
 def keep_interrupts() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mindspore import context
+from mindspore._base.interrupt import held_back
 from mindspore._base.recursion import deep_recursion
 from mindspore.common.guards import Guards
 from mindspore.compiler import driver
@@ -18,7 +19,7 @@ from mindspore.compiler.parse.errors import located
 from mindspore.compiler.parse.given import resolved, store
 from mindspore.ir import AbstractScalar
 from mindspore.prims import values
-from mindspore.prims.control import Call
+from mindspore.prims.control import Call, While
 from mindspore.prims.structure import parts_of, with_parts
 from mindspore.prims.values import TensorBase
 from mindspore.runtime import devices, executor
@@ -50,7 +51,9 @@ class Entry:
         self.device = devices.accelerator()
         #: whether operations of the host may wait to be run when it is called
         self.after_operations = self.device is None and devices.deferring() is not None
-        self.recursive = any(isinstance(n.op, Call) for g in traced.graph.all_graphs() for n in g.nodes())
+        operations = [n.op for g in traced.graph.all_graphs() for n in g.nodes()]
+        self.recursive = any(isinstance(op, Call) for op in operations)
+        endless = any(isinstance(op, While) and op.bound is None for op in operations)
         options = driver.Options(level, path)
         self.answers = [q.answer for q in traced.questions]  # the values and shapes it is made for
         if traced.questions:  # found unfit half-way it must have changed nothing: no input is given away
@@ -60,6 +63,9 @@ class Entry:
             self.executable = executor.compile_graph(traced.graph, donated, options)
             if getattr(self.executable, "keeps_inputs", False):  # somebody may look at them after the call
                 self.donated = ()
+        #: whether a call comes to its end by itself: then an interrupt is raised when all is stored. Until then weights are torn: new
+        #: values may be in the memory of other weights, in that of XLA's arrays there is nothing
+        self.at_once = bool(self.donated) and not endless and not getattr(self.executable, "waits", False)
         self.kept = getattr(self.executable, "kept_inputs", ())  # weights that the executable keeps copies of
         self.used = tick()
         self.gradients: dict[Any, Any] = {}  # the compiled gradients of calls with this graph: see graph_gradient.py
@@ -73,12 +79,17 @@ class Entry:
             self.device.reports.check(wait=False)
             self._move_to_device(tensors, arrays)
         self._copy_what_others_hold(arrays)
+        if not self.at_once:
+            return self.finish(self._run(arrays), args, kwargs)
+        with held_back():
+            return self.finish(self._run(arrays), args, kwargs)
+
+    def _run(self, arrays: list[Any]) -> Any:
         if self.recursive:
-            return self.finish(self._run_deep(arrays), args, kwargs)
+            return self._run_deep(arrays)
         if self.kept:
-            own = all(sys.getrefcount(arrays[i]) <= _OWN_REFERENCES for i in self.kept)
-            return self.finish(self.executable(*arrays, own=own), args, kwargs)
-        return self.finish(self.executable(*arrays), args, kwargs)
+            return self.executable(*arrays, own=all(sys.getrefcount(arrays[i]) <= _OWN_REFERENCES for i in self.kept))
+        return self.executable(*arrays)
 
     def _copy_what_others_hold(self, arrays: list[Any]) -> None:
         """Give the graph copies of arrays that it may overwrite where somebody else holds them, or the memory they are views of."""
@@ -111,9 +122,10 @@ class Entry:
         arrays = self._arrays(batches[0])
         self._copy_what_others_hold(arrays)
         others = arrays[self.traced.arguments :]
-        outputs = self.executable.repeat([self._arrays(b)[: self.traced.arguments] for b in batches], others, self.state)
-        for parameter, index in self.traced.written:  # also where a run met an error: those before it count
-            parameter._data = outputs[index]
+        with held_back():
+            outputs = self.executable.repeat([self._arrays(b)[: self.traced.arguments] for b in batches], others, self.state)
+            for parameter, index in self.traced.written:  # also where a run met an error: those before it count
+                parameter._data = outputs[index]
         return self.finish(outputs)
 
     def weights_of_now(self) -> Past:
@@ -168,15 +180,20 @@ class Entry:
         if (error := self._error_in(outputs)) is not None:
             self._keep_given_away(outputs)
             raise error
-        for parameter, index in traced.written:
-            parameter._data = outputs[index]
-        for owner, name, template in traced.attributes:
-            setattr(owner, name, rebuild(template, outputs, self))
+        if traced.written or traced.attributes:
+            with held_back():
+                self._store(outputs)
         if traced.own is None and not traced.left:
             return rebuild(traced.result, outputs, self)
         result = resolved(rebuild(traced.result if traced.own is None else traced.own, outputs, self), args, kwargs)
         store([(given, rebuild(items, outputs, self)) for given, items in traced.left], args, kwargs)
         return result
+
+    def _store(self, outputs: Any) -> None:
+        for parameter, index in self.traced.written:
+            parameter._data = outputs[index]
+        for owner, name, template in self.traced.attributes:
+            setattr(owner, name, rebuild(template, outputs, self))
 
     def _error_in(self, outputs: Any) -> BaseException | None:
         """The error that the graph has noted, if any.

@@ -10,12 +10,14 @@ Nothing here needs Tensor, Cell or the functions of `mindspore.ops`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mindspore._base.dtype import ARRAY_TYPES, DType
+from mindspore._base.interrupt import held_back
 from mindspore.backends.base import Backend
 from mindspore.compiler import driver, parse
 from mindspore.formats.spec import Shape, TensorSpec, checked, raise_reported, typed
@@ -71,9 +73,11 @@ class Program(NamedTuple):
 
         def run(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
             own = {"own": not kept & state.changing} if kept else {}
-            found = executable(*checked(self.inputs, arrays), *(state.arrays[name] for name in names), **own)
-            raise_reported(self.graph.attrs.get("record"), found, self.errors)
-            state.arrays.update({name: np.asarray(found[place]) for name, place in self.updates.items()})
+            given = checked(self.inputs, arrays)
+            with held_back() if self.updates else nullcontext():  # new weights may be in the memory of others
+                found = executable(*given, *(state.arrays[name] for name in names), **own)
+                raise_reported(self.graph.attrs.get("record"), found, self.errors)
+                state.arrays.update({name: np.asarray(found[place]) for name, place in self.updates.items()})
             return tuple(typed(value, spec.dtype) for value, spec in zip(found, self.outputs))
 
         return run

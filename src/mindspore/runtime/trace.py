@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mindspore._base.interrupt import held_back
 from mindspore.compiler.builder import Builder
 from mindspore.ir import AbstractTensor, FuncGraph, Node
 from mindspore.runtime import operation_graph
@@ -141,17 +142,31 @@ class Trace:
         with self._lock:
             if self.length >= self._engine.device.longest:
                 self.run()
-            numbers = []
-            for i in operation.inputs:
-                array = arrays[i]
-                is_own = type(array) is DeferredArray and array._trace is self
-                numbers.append(array.number if is_own else self._number(array))
-            self.steps.append((operation, tuple(numbers)))
-            self.length += operation.length
-            results = self.results
-            made = [DeferredArray(operation, kind, self, number) for number, kind in enumerate(operation.outputs, len(results))]
-            results += made
-            return made
+            before = len(self.steps), self.length, len(self.inputs), len(self.results)
+            try:
+                return self._add(operation, arrays)
+            except BaseException:  # an interrupt
+                self._forget_since(*before)
+                raise
+
+    def _add(self, operation: Operation | Passage, arrays: Sequence[Any]) -> list[DeferredArray]:
+        numbers = []
+        for i in operation.inputs:
+            array = arrays[i]
+            is_own = type(array) is DeferredArray and array._trace is self
+            numbers.append(array.number if is_own else self._number(array))
+        self.steps.append((operation, tuple(numbers)))
+        self.length += operation.length
+        results = self.results
+        made = [DeferredArray(operation, kind, self, number) for number, kind in enumerate(operation.outputs, len(results))]
+        results += made
+        return made
+
+    def _forget_since(self, steps: int, length: int, inputs: int, results: int) -> None:
+        self.length = length
+        del self.steps[steps:], self.inputs[inputs:], self.kinds[inputs:], self.results[results:]
+        self._numbers = {i: number for i, number in self._numbers.items() if -number <= inputs}
+        self.constants = {i for i in self.constants if i < inputs}
 
     def _number(self, given: Any) -> int:
         """The number of an array from outside."""
@@ -243,8 +258,8 @@ class Trace:
         return sorted(needed)
 
     def run(self) -> None:
-        """Run all that was noted; what is still held gets its value."""
-        with self._lock:
+        """Run all that was noted; what is still held gets its value. An interrupt waits: it is no value."""
+        with held_back(), self._lock:
             if not self.steps:
                 return
             steps, inputs, kinds, constants, results = tuple(self.steps), self.inputs, tuple(self.kinds), self.constants, self.results

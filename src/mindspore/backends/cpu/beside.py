@@ -16,6 +16,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from mindspore._base.interrupt import held_back, keep_interrupts
+
 T = TypeVar("T")
 
 _MOST = 3  # more helpers than this wait for the interpreter more than they work
@@ -94,9 +96,9 @@ class _Helpers:
 
     def pause(self) -> None:
         self.lock.acquire()
-        while threads := [t for t in list(self.threads) if t.is_alive() and t is not threading.current_thread()]:
-            self.waiting.clear()  # done by who needs it
-            with contextlib.suppress(KeyboardInterrupt):  # errors of a fork's hooks are lost, and it goes on: it must not yet
+        with held_back():
+            while threads := [t for t in list(self.threads) if t.is_alive() and t is not threading.current_thread()]:
+                self.waiting.clear()  # done by who needs it
                 threads[0].join()
 
 
@@ -111,6 +113,7 @@ def survive_forks(lock: threading.RLock) -> None:
     """A child would wait for ever for jobs that threads of its parent had begun, and for a lock that they held: before a fork helpers
     end, then `lock`, which jobs may need, is taken; neither is given free until it is over."""
     if hasattr(os, "register_at_fork"):
+        keep_interrupts()  # Python ignores what is raised in a hook
         for taken in (lock.acquire, _HELPERS.pause):  # those registered last come first
             os.register_at_fork(before=taken)
         for free in (lock.release, _HELPERS.lock.release):

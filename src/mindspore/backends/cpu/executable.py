@@ -403,6 +403,7 @@ class CpuExecutable:
             if v is not None and v.buffer.kind == "input"
         }
         self._overwritten = frozenset(self._in_place.values())
+        self.waits = any(isinstance(s, (CallStep, CompareStep)) for s in blueprint.steps)  # for other processes
         self.kept_inputs = blueprint.kept_inputs
         self._every_input = [n for n, (_, dtype) in enumerate(self._inputs) if dtype is not None]
         read = {v.buffer.source for s in blueprint.steps for v in s.views if v.buffer.kind == "input"}
