@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 import numpy as np
-from fuzz_compare import compare
+from fuzz_compare import compare, some_backends
 
 import mindspore as ms
 from mindspore import Tensor
@@ -65,6 +65,7 @@ def case(rng: np.random.Generator, scratch: str) -> None:
         f"{spelling} on {shown} called with {args} {kwargs}; {what}",
         call,
         tensors,
+        backends=some_backends(rng),
         before=lambda: [value.set_data(Tensor(array)) for value, array in kept],
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from fuzz_compare import compare
+from fuzz_compare import compare, some_backends
 
 import mindspore as ms
 from mindspore import Tensor, nn, ops
@@ -74,14 +74,17 @@ def _network(rng: np.random.Generator) -> tuple[nn.Cell, tuple[int, ...]]:
     return nn.SequentialCell(cells), (int(rng.integers(2, 6)), *size)
 
 
-def case(rng: np.random.Generator, scratch: str) -> None:
-    """The loss of a random network and the gradients of its weights and its input."""
+DRAWS = 16
+
+
+def case(rng: np.random.Generator, scratch: str) -> int:
+    """The loss of a random network and the gradients of its weights and its input, on a few inputs."""
     ms.set_seed(int(rng.integers(1 << 30)))
     net, shape = _network(rng)
     for weight in net.trainable_params():
         weight.set_data(Tensor((rng.standard_normal(weight.shape) * 0.5).astype(np.float32)))
     net.set_train(bool(rng.random() < 0.5))
-    x = Tensor(rng.standard_normal(shape).astype(np.float32))
+    draws = [(Tensor(rng.standard_normal(shape).astype(np.float32)),) for _ in range(DRAWS)]
     weights = net.trainable_params() or None
     state = [(p, p.asnumpy().copy()) for p in net.get_parameters()]
     gradients = ms.value_and_grad(lambda x: ops.tanh(net(x)).mean(), 0, weights)
@@ -90,4 +93,6 @@ def case(rng: np.random.Generator, scratch: str) -> None:
         for parameter, value in state:
             parameter.set_data(Tensor(value))
 
-    compare(f"{net!r}\n  on {list(shape)}", lambda x: gradients(x), (x,), before=forget, noise=0.05)
+    what = f"{net!r}\n  on {list(shape)}"
+    compare(what, lambda x: gradients(x), *draws, backends=some_backends(rng), before=forget, noise=0.05)
+    return DRAWS

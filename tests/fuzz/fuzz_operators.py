@@ -5,7 +5,7 @@ long as calling.
 from __future__ import annotations
 
 import numpy as np
-from fuzz_compare import BACKENDS, Call, compare_together
+from fuzz_compare import Call, compare_together, some_backends
 from fuzz_families import FAMILIES
 from fuzz_values import FLOATS, INTEGERS, SIZES, Like, broadcast, called, some_shape
 
@@ -32,8 +32,8 @@ REDUCTIONS = [
 
 
 def case(rng: np.random.Generator, scratch: str) -> int:
-    """A few calls; how many. XLA's compiler takes most of the time and has a share of the cases only."""
-    backends = BACKENDS if rng.random() < 0.25 else [b for b in BACKENDS if b != "xla"]
+    """A few calls; how many."""
+    backends = some_backends(rng)
     return compare_together([_some_call(rng) for _ in range(CALLS)], rng, DRAWS, backends)
 
 

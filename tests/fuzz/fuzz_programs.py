@@ -7,12 +7,12 @@ import os
 from typing import Any
 
 import numpy as np
-from fuzz_compare import compare
+from fuzz_compare import compare, some_backends
 
 import mindspore as ms
 from mindspore import Tensor
 
-DRAWS = 4
+DRAWS = 64
 _HEAD = "from mindspore import ops\n\n\ndef program(x, y, n):\n    values = [x, y]\n"
 _STEPS = (
     "values.append({a} {op} {b})",
@@ -65,6 +65,7 @@ def case(rng: np.random.Generator, scratch: str) -> int:
     shape = (int(rng.integers(1, 5)), int(rng.choice([1, 3, 8, 17])))
     value = lambda: Tensor(rng.standard_normal(shape).astype(np.float32))
     draws = [(value(), value(), Tensor(int(rng.integers(0, 4)))) for _ in range(DRAWS)]
-    compare(f"program\n{source}", program, *draws)
-    compare(f"gradient of\n{source}", ms.grad(lambda x, y, n: program(x, y, n).sum(), (0, 1)), *draws, noise=0.01)
+    backends = some_backends(rng)
+    compare(f"program\n{source}", program, *draws, backends=backends)
+    compare(f"gradient of\n{source}", ms.grad(lambda x, y, n: program(x, y, n).sum(), (0, 1)), *draws, backends=backends, noise=0.01)
     return 2 * DRAWS

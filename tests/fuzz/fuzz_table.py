@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from fuzz_calls import rows
-from fuzz_compare import BACKENDS, Call, compare_together
+from fuzz_compare import Call, compare_together, some_backends
 from fuzz_values import weighed
 
 import mindspore as ms
@@ -21,7 +21,7 @@ _FINITE = ("fft", "conv", "glimpse", "iou", "deformable", "grid", "roi", "affine
 
 def case(rng: np.random.Generator, scratch: str) -> int:
     """A few rows, which share a graph; how many calls."""
-    backends = BACKENDS if rng.random() < 0.25 else [b for b in BACKENDS if b != "xla"]
+    backends = some_backends(rng)
     return compare_together([_some_call(rng) for _ in range(CALLS)], rng, DRAWS, backends)
 
 

@@ -7,7 +7,7 @@ import pytest
 import run
 from fuzz_files import damaged
 
-COUNTS = {"operators": 5, "programs": 4, "networks": 4, "files": 120, "calls": 30, "models": 20, "runs": 20, "table": 3, "indexing": 12}
+COUNTS = {"operators": 5, "programs": 3, "networks": 3, "files": 120, "calls": 30, "models": 20, "runs": 20, "table": 3, "indexing": 4}
 
 
 @pytest.mark.parametrize(("kind", "count"), COUNTS.items())
