@@ -2,8 +2,12 @@
 
 import subprocess
 import sys
+import threading
 
 import pytest
+
+from mindspore import nn
+from mindspore.nn.utils import no_init_parameters
 
 PROGRAM = """
 import sys, threading
@@ -50,3 +54,53 @@ def test_training_in_threads_that_start_together(mode):
     assert alone.count("(") == 6
     for _ in range(2):
         assert run("together") == alone
+
+NUMBERS = """
+import sys, threading
+import numpy as np
+import mindspore as ms
+from mindspore import Tensor, ops
+
+sys.setswitchinterval(1e-5)
+ms.set_context(mode=ms.PYNATIVE_MODE, pynative_deferred=True)
+shared = Tensor(np.ones((4, 4), np.float32)) * 2
+wrong = []
+
+def work(number):
+    for _ in range(30):
+        found = (ops.tanh(shared * number) + shared).asnumpy()  # the number is a constant until another thread comes with its own
+        if not np.allclose(found, np.tanh(2 * number) + 2, 1e-4):
+            wrong.append((number, found[0, 0]))
+
+threads = [threading.Thread(target=work, args=(n,)) for n in range(6)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+print(wrong)
+"""
+
+
+def test_threads_that_share_a_deferred_program_have_numbers_of_their_own():
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", NUMBERS], capture_output=True, text=True)
+        assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr[-2000:]
+
+
+def test_threads_that_look_at_an_unfilled_parameter_see_the_same_values():
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(20):
+            with no_init_parameters():
+                layer = nn.Dense(200, 200)
+            found, together = [], threading.Barrier(4)
+
+            def look(layer=layer, found=found, together=together):
+                together.wait()
+                found.append(layer.weight.asnumpy())
+
+            threads = [threading.Thread(target=look) for _ in range(4)]
+            [t.start() for t in threads]
+            [t.join() for t in threads]
+            assert len(found) == 4 and all(array is found[0] or (array == found[0]).all() for array in found)
+    finally:
+        sys.setswitchinterval(before)

@@ -7,6 +7,7 @@ drawn where the tensor is made, so the values do not depend on the order in whic
 
 from __future__ import annotations
 
+import threading
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -39,6 +40,10 @@ def postpone(tensor: Any, later: Later) -> None:
     tensor._node, tensor.__dict__["_later"] = None, later
 
 
+#: one thread fills a tensor, others that look at it meanwhile wait; an initializer may look at others
+_DRAWING = threading.RLock()
+
+
 class Unfilled:
     """What tensors without values do otherwise; they lose this class with their first values."""
 
@@ -63,10 +68,12 @@ class Unfilled:
 
     def init_data(self: Any, *_: Any, **__: Any) -> Any:
         """Draw the values, unless others have been stored."""
-        missing, later = self.has_init, self.__dict__.pop("_later", None)
-        self.__class__ = self.filled
-        if missing:
-            self._data = later.array()
+        with _DRAWING:
+            if isinstance(self, Unfilled):  # else another thread was faster
+                if self.has_init:
+                    self._data = self.__dict__["_later"].array()
+                self.__dict__.pop("_later", None)
+                self.__class__ = self.filled
         return self
 
     def __getattr__(self: Any, name: str) -> Any:

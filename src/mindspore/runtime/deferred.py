@@ -119,8 +119,21 @@ class Plan:
         self.met = 0
         self.replaced: dict[int, int] = {}  # number of an input -> number of the result that takes its memory
         self._last: list[weakref.ref] = []  # results of the last call, until that is known
+        self._lock = threading.Lock()  # held while it is decided which program to call with what
 
     def run(self, backend: Programs, inputs: list[Any]) -> tuple:
+        with self._lock:
+            program, given = self._program_for(backend, inputs)
+            replaced = self.replaced
+        for i in replaced:
+            if sys.getrefcount(inputs[i]) > _OWN_REFERENCES:
+                inputs[i] = inputs[i].copy()
+        found = program(*[inputs[i] for i in given])
+        self._last = [] if self.replaced or not backend.gives_memory else [weakref.ref(array) for array in found]
+        return found
+
+    def _program_for(self, backend: Programs, inputs: list[Any]) -> tuple[Callable[..., tuple], list[int]]:
+        """The program for these inputs, and which of them it is given; other threads' numbers may have been others."""
         changed = [i for i, c in self.constants.items() if not _same(c, inputs[i].item())]
         for i in changed:
             del self.constants[i]
@@ -128,12 +141,7 @@ class Plan:
         given = [i for i in range(len(inputs)) if i not in self.constants]
         if self.program is None or changed or learned:
             self.program = backend.program(self._graph(inputs), {given.index(i): j for i, j in self.replaced.items()})
-        for i in self.replaced:
-            if sys.getrefcount(inputs[i]) > _OWN_REFERENCES:
-                inputs[i] = inputs[i].copy()
-        found = self.program(*[inputs[i] for i in given])
-        self._last = [] if self.replaced or not backend.gives_memory else [weakref.ref(array) for array in found]
-        return found
+        return self.program, given
 
     def _learn(self, inputs: list[Any]) -> bool:
         """Find which results of the last call come back and are held by nobody else; whether they are many."""

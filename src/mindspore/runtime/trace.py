@@ -99,6 +99,7 @@ class Operation:
         self.outputs = [(a.shape, a.dtype.np) for a in graph.graph.outputs if isinstance(a, AbstractTensor)]
         self._graph: FuncGraph | None = graph.graph
         self._alone: Callable[..., tuple] | None = None
+        self._lock = threading.Lock()  # the graph is compiled once: compiling changes it
 
     @property
     def can_be_deferred(self) -> bool:
@@ -111,8 +112,10 @@ class Operation:
     def alone(self, backend: Programs) -> Callable[..., tuple]:
         """The operation as a program of its own."""
         if self._alone is None:
-            assert self._graph is not None
-            self._alone, self._graph = backend.single(self._graph), None
+            with self._lock:
+                if self._graph is not None:
+                    self._alone, self._graph = backend.single(self._graph), None
+        assert self._alone is not None
         return self._alone
 
 
