@@ -185,3 +185,26 @@ def test_regions_keep_the_type_of_their_features():
     half = ops.ROIAlign(2, 2, 0.75)(Tensor(features, ms.float16), Tensor(region, ms.float16))
     assert half.dtype is ms.float16
     np.testing.assert_array_equal(half.asnumpy(), wide.asnumpy().astype(np.float16))
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        lambda x: ops.Identity()(x),
+        lambda x: ops.tile(x, (1, 1)),
+        lambda x: ops.roll(x, 2, 1),
+        lambda x: ops.rot90(x, 4, (0, 1)),
+        lambda x: ops.pad(x, (0, 0)),
+        lambda x: ops.nan_to_num(x.astype(ms.int32)).astype(ms.float32),
+        lambda x: ops.check_numerics(x),
+        lambda x: ops.shuffle(x.sum()),
+    ],
+    ids=["identity", "tile", "roll", "rot90", "pad", "nan_to_num", "check_numerics", "shuffle"],
+)
+def test_results_that_equal_an_argument_are_tensors_of_their_own(op):
+    x = Tensor([[1.0, 2.0], [3.0, 4.0]])
+    y = op(x)
+    assert y is not x
+    y.add_(1.0)
+    assert x.tolist() == [[1, 2], [3, 4]]
+    assert ms.grad(lambda v: op(v).sum())(x).tolist() in ([[1, 1], [1, 1]], [[0, 0], [0, 0]])

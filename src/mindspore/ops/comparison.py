@@ -23,6 +23,7 @@ from mindspore.prims import elementwise as ew
 from mindspore.prims import values
 from mindspore.prims.requirements import Finite, demand
 from mindspore.prims.setting_types import setting_types
+from mindspore.prims.structural import Identity
 from mindspore.prims.values import TensorBase
 
 __all__ = [
@@ -323,4 +324,4 @@ def check_numerics(x: Tensor) -> Any:
         [1. 2.]
     """
     demand(x, Finite(), lambda _: RuntimeError("For 'CheckNumerics', the tensor holds NaN or infinity."))
-    return x
+    return Identity()(x)

@@ -29,6 +29,7 @@ from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import Stack
 from mindspore.prims.broadcasting import Reshape
+from mindspore.prims.structural import Identity
 from mindspore.prims.values import TensorBase
 
 __all__ = [
@@ -846,7 +847,7 @@ def nan_to_num(input: Tensor, nan: Any = None, posinf: Any = None, neginf: Any =
     """
     require_tensor("nan_to_num", "input", input)
     if input.dtype.kind != "f":
-        return input
+        return Identity()(input)
     limits = _finfo(input.dtype)
     out = ew.Select()(ew.IsNan()(input), 0.0 if nan is None else nan, input)
     out = ew.Select()(ew.Equal()(input, math.inf), float(limits.max) if posinf is None else posinf, out)

@@ -27,6 +27,7 @@ from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.gather_scatter import Gather
+from mindspore.prims.structural import Identity
 
 __all__ = [
     "block_diag", "cat", "chunk", "column_stack", "concat", "dsplit", "dstack", "hsplit", "hstack", "mirror_pad",
@@ -388,7 +389,7 @@ def pad_pairs(x: Tensor, pairs: Any, mode: str, value: Any = None) -> Tensor:
         x = arr.GetItem(cut)(x)
     grow = tuple((max(0, a), max(0, b)) for a, b in pairs)
     if not any(max(p) for p in grow):
-        return x
+        return Identity()(x)
     if mode == "constant":
         fill = values.static_value(0 if value is None else value)
         if values.is_symbolic(fill):

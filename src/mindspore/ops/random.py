@@ -31,6 +31,7 @@ from mindspore.prims.requirements import Holds, demand, demand_at_least, demand_
 from mindspore.prims.scan import CumSum
 from mindspore.prims.setting_types import setting_types
 from mindspore.prims.sorting import SearchSorted, TopK
+from mindspore.prims.structural import Identity
 from mindspore.prims.values import TensorBase
 
 __all__ = [
@@ -159,7 +160,7 @@ def shuffle(x: Tensor, seed: Any = None) -> Tensor:
         [1. 2. 3.]
     """
     if require_tensor("shuffle", "x", x).ndim == 0:
-        return x
+        return Identity()(x)
     order = rnd.RandomPermutation()(_key(seed), x.shape[0], mstype.int64)
     return Gather()(x, order, 0)
 

@@ -34,6 +34,7 @@ from mindspore.prims import elementwise as ew
 from mindspore.prims.broadcasting import BroadcastTo, Reshape
 from mindspore.prims.gather_scatter import Gather
 from mindspore.prims.setting_types import setting_types
+from mindspore.prims.structural import Identity
 
 if TYPE_CHECKING:
     from mindspore._base.dtype import DType
@@ -470,7 +471,7 @@ def rot90(input: Tensor, k: int, dims: Any) -> Tensor:
         raise ValueError(f"For 'rot90', 'dims' must name two different dimensions, but got {tuple(dims)}.")
     turns = checks.integer("rot90", "k", k) % 4
     if turns == 0:
-        return input
+        return Identity()(input)
     if turns == 2:
         return flip(input, (a, b))
     return swapaxes(flip(input, (b,)), a, b) if turns == 1 else flip(swapaxes(input, a, b), (b,))
@@ -490,6 +491,7 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     shifts, dims = static_ints("roll", "shifts", shifts), static_ints("roll", "dims", dims)
     if len(shifts) != len(dims):
         raise ValueError(f"For 'roll', 'shifts' and 'dims' must be equally long, but got {shifts} and {dims}.")
+    input = Identity()(input)
     for by, dim in zip(shifts, dims):
         at = normal_axis("roll", dim, input.ndim, "dims")
         n = input.shape[at]
@@ -553,7 +555,7 @@ def tile(input: Tensor, dims: Any) -> Tensor:
     reps = (1,) * (rank - len(reps)) + reps
     sizes = (1,) * (rank - input.ndim) + input.shape
     if all(r == 1 for r in reps):
-        return Reshape()(input, sizes) if sizes != input.shape else input
+        return Reshape()(input, sizes) if sizes != input.shape else Identity()(input)
     paired = tuple(d for s in sizes for d in (1, s))
     spread = BroadcastTo(tuple(d for r, s in zip(reps, sizes) for d in (r, s)))(Reshape()(input, paired))
     return Reshape()(spread, tuple(r * s for r, s in zip(reps, sizes)))

@@ -36,6 +36,7 @@ from mindspore.prims.indexing import with_items, with_items_added
 from mindspore.prims.inplace import update
 from mindspore.prims.mesh import Laid
 from mindspore.prims.sorting import Argmax, Argmin, SearchSorted, Sort, TopK
+from mindspore.prims.structural import Identity as _Same
 from mindspore.prims.values import from_array
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ DType = plain("DType", F.dtype, """The element type.
     """)
 Size = plain("Size", F.size)
 Rank = plain("Rank", F.rank)
-Identity = plain("Identity", F.identity, """The argument itself.
+Identity = plain("Identity", lambda x: _Same()(x) if isinstance(x, Tensor) else x, """A tensor of the same elements.
 
     Examples:
         >>> ops.Identity()(Tensor([1.0])).tolist()
