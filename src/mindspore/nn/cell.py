@@ -131,6 +131,7 @@ class Cell(HookMixin, StateMixin):
         elif isinstance(value, Cell):
             self._need_init("Cell", name)
             self._refuse(name, "_params", "Parameter", "Cell")
+            self._refuse_hidden(name, "_cells")
             self._forget(name, keep="_cells")
             if store["_auto_prefix"]:
                 value.update_parameters_name(name + ".")
@@ -192,6 +193,11 @@ class Cell(HookMixin, StateMixin):
                 f"'{name}' of {type(self).__name__} is a {there}; delete it (del cell.{name}) before a {new} takes its name."
             )
 
+    def _refuse_hidden(self, name: str, store: str) -> None:
+        """What the class itself calls so would be found in place of the new member: it would be trained, and not used."""
+        if name not in self.__dict__[store] and hasattr(type(self), name):
+            raise KeyError(f"'{name}' is an attribute of the class {type(self).__name__}; give the new member another name.")
+
     def _forget(self, name: str, keep: str) -> None:
         self.__dict__.pop(name, None)
         for kind in ("_params", "_cells", "_buffers"):
@@ -221,10 +227,15 @@ class Cell(HookMixin, StateMixin):
             >>> Double()(Tensor([1.0])).tolist()
             [2.0]
         """
-        own = [name for name in vars(type(self)) if callable(getattr(self, name))]
+        own = [] if type(self) is Cell else [name for name in vars(type(self)) if callable(getattr(self, name))]
         alike = ["forward"] if "forward" in own else difflib.get_close_matches("construct", own, 1)
         hint = f" Its method '{alike[0]}' should have that name." if alike else ""
         raise AttributeError(f"For 'Cell', the method 'construct' of {type(self).__name__} is not defined.{hint}")
+
+    def _check_construct(self) -> None:
+        """A computation is defined by the class, or given to this cell alone (`cell.construct = function`)."""
+        if type(self).construct is Cell.construct and "construct" not in self.__dict__:
+            self.construct()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if ACTIVE.builder is not None:
@@ -232,8 +243,7 @@ class Cell(HookMixin, StateMixin):
         is_compiled = (self._jit_options is not None and not ACTIVE.eagerly) or context.graph_mode()
         if is_compiled and not self.__dict__.get("_run_eagerly"):
             return self.compile_and_run(*args, **kwargs)
-        if type(self).construct is Cell.construct:
-            self.construct()
+        self._check_construct()
         if self._flags.get("recompute") and ACTIVE.tapes and not ACTIVE.recomputing:
             return recomputation.run(self, args, kwargs, self._recompute_options)
         if ACTIVE.depth == DEEP:
@@ -347,8 +357,7 @@ class Cell(HookMixin, StateMixin):
     def _compiled_function(self) -> CompiledFunction:
         compiled = self._compiled
         if compiled is None:
-            if type(self).construct is Cell.construct:
-                self.construct()
+            self._check_construct()
             compiled = self.__dict__["_compiled"] = CompiledFunction(self, type(self).__name__, self._jit_options)
         return compiled
 
@@ -366,6 +375,7 @@ class Cell(HookMixin, StateMixin):
             raise KeyError("For 'insert_param_to_cell', the argument 'param_name' must not be empty.")
         if check_name_contain_dot and "." in param_name:
             raise KeyError(f"For 'insert_param_to_cell', 'param_name' must not contain '.', but got {param_name!r}.")
+        self._refuse_hidden(param_name, "_params")
         if param_name in self.__dict__ or param_name in self._cells:
             raise KeyError(f"For 'insert_param_to_cell', the cell already has an attribute '{param_name}'.")
         if not isinstance(param, Parameter) and param is not None:
@@ -389,6 +399,7 @@ class Cell(HookMixin, StateMixin):
             raise KeyError(
                 f"For 'insert_child_to_cell', 'child_name' must be a name without '.', but got {child_name!r}."
             )
+        self._refuse_hidden(child_name, "_cells")
         if child_name in self.__dict__ or child_name in self._params:
             raise KeyError(f"For 'insert_child_to_cell', the cell already has an attribute '{child_name}'.")
         if not isinstance(child_cell, Cell) and child_cell is not None:

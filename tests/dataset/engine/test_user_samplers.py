@@ -141,3 +141,20 @@ def test_mixing_joined_data_sets_keeps_the_order_within_each():
 def test_samplers_that_joined_data_sets_refuse(sampler, error):
     with pytest.raises(error, match="The parameter"):
         concatenated().use_sampler(sampler)
+
+
+def test_attributes_of_a_sampler_are_its_own():
+    """Words that describe an order are free for those who write samplers."""
+
+    class Mine(ds.Sampler):
+        def __init__(self, order):
+            super().__init__(len(order))
+            self.order, self.count, self.length, self.positions = order, len(order), len(order), order
+            self.params, self.limited = {}, True
+
+        def __iter__(self):
+            yield from self.order
+
+    data = ds.NumpySlicesDataset(np.arange(6), sampler=Mine([3, 1, 0]))
+    assert [int(row[0]) for row in data.create_tuple_iterator(output_numpy=True)] == [3, 1, 0]
+    assert data.get_dataset_size() == 3

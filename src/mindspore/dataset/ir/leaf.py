@@ -115,7 +115,7 @@ class MappableNode(Node):
         return list(self.reader.columns)
 
     def size(self, count: Count = None) -> int | None:
-        return self.sampler.count(len(self.reader), self.reader)
+        return self.sampler.count_rows(len(self.reader), self.reader)
 
     def batch_size(self) -> int | None:
         return 1

@@ -112,7 +112,7 @@ class SourceOrder(RefOperator):
         self._last_epoch = epoch
         draw = self.context.draw(epoch, self.node.uid, reader=reader, memory=self._memory)
         try:
-            rows = sampler.order(len(reader), draw)
+            rows = sampler.draw_rows(len(reader), draw)
         except RuntimeError:
             raise
         except Exception as error:

@@ -59,18 +59,18 @@ class SequentialSampler(BuiltinSampler):
                 raise RuntimeError(f"SequentialSampler: start_index must be >= 0, but got {start_index}.")
         self.start_index = start_index or 0
 
-    def length(self, n, reader=None):
-        return self.limited(max(n - self.start_index, 0))
+    def own_length(self, n, reader=None):
+        return self.at_most(max(n - self.start_index, 0))
 
-    def positions(self, n, draw):
+    def draw_positions(self, n, draw):
         if n and self.start_index >= n:
             raise RuntimeError(
                 f"Invalid parameter, start_index must be less than num_rows, but got start_index: {self.start_index} "
                 f"of {n} rows."
             )
-        return np.arange(self.start_index, self.start_index + self.length(n), dtype=np.int64)
+        return np.arange(self.start_index, self.start_index + self.own_length(n), dtype=np.int64)
 
-    def params(self):
+    def own_params(self):
         return {"start_index": self.start_index}
 
 
@@ -99,13 +99,13 @@ class RandomSampler(BuiltinSampler):
     def get_shuffle_mode(self):
         return self.shuffle
 
-    def length(self, n, reader=None):
-        return self.limited(n)
+    def own_length(self, n, reader=None):
+        return self.at_most(n)
 
-    def positions(self, n, draw):
+    def draw_positions(self, n, draw):
         draw = draw if self.seed is None else replace(draw, seed=self.seed)
         epoch_draw = draw if self.reshuffle_each_epoch else replace(draw, epoch=0)
-        count = self.length(n)
+        count = self.own_length(n)
         if not self.replacement:
             return _cached_order(n, epoch_draw)[:count]
         if draw.seed is None:
@@ -113,7 +113,7 @@ class RandomSampler(BuiltinSampler):
         generator = Mt19937((draw.seed + epoch_draw.epoch) & 0xFFFFFFFF)
         return np.array([generator.uniform_int(n - 1) for _ in range(count)], dtype=np.int64)
 
-    def params(self):
+    def own_params(self):
         return {
             "replacement": self.replacement,
             "reshuffle_each_epoch": self.reshuffle_each_epoch,
@@ -164,17 +164,17 @@ class SubsetSampler(BuiltinSampler):
         self.indices = [as_index(item) for item in given]
         self.indices_limit = self.indices[: num_samples or None]
 
-    def length(self, n, reader=None):
+    def own_length(self, n, reader=None):
         return len(self.indices_limit)
 
-    def positions(self, n, draw):
+    def draw_positions(self, n, draw):
         return check_positions(np.array(self.indices_limit, dtype=np.int64), n, type(self).__name__)
 
     def get_num_samples(self):
         known = [count for count in (super().get_num_samples(), len(self.indices)) if count is not None]
         return min(known)
 
-    def params(self):
+    def own_params(self):
         return {"indices": self.indices}
 
 
@@ -192,8 +192,8 @@ class SubsetRandomSampler(SubsetSampler):
     def get_shuffle_mode(self):
         return Shuffle.GLOBAL
 
-    def positions(self, n, draw):
-        return reshuffled(super().positions(n, draw), draw)
+    def draw_positions(self, n, draw):
+        return reshuffled(super().draw_positions(n, draw), draw)
 
 
 class DistributedSampler(BuiltinSampler):
@@ -231,7 +231,7 @@ class DistributedSampler(BuiltinSampler):
             return self.shuffle
         return Shuffle.GLOBAL if self.shuffle else Shuffle.FALSE
 
-    def length(self, n, reader=None):
+    def own_length(self, n, reader=None):
         if not 0 <= self.shard_id < self.num_shards:
             raise RuntimeError(
                 f"DistributedSampler: shard_id {self.shard_id} should be within [0, {self.num_shards - 1}]."
@@ -241,12 +241,12 @@ class DistributedSampler(BuiltinSampler):
             share = math.ceil((n + self.offset) / self.num_shards)
             if self.shard_id < self.offset or self.offset + n <= (share - 1) * self.num_shards + self.shard_id:
                 share -= 1
-        return self.limited(share)
+        return self.at_most(share)
 
-    def positions(self, n, draw):
+    def draw_positions(self, n, draw):
         if not n:
             return np.zeros(0, dtype=np.int64)
-        count = self.length(n)
+        count = self.own_length(n)
         first = self.shard_id
         if self.offset != -1:
             first = self.shard_id - self.offset
@@ -259,7 +259,7 @@ class DistributedSampler(BuiltinSampler):
         seed = DEFAULT_SEED if draw.seed is None else draw.seed
         return _cached_order(n, replace(draw, seed=seed + 1))[slots]
 
-    def params(self):
+    def own_params(self):
         return {
             "even_dist": True,
             "num_shards": self.num_shards,
@@ -306,10 +306,10 @@ class PKSampler(BuiltinSampler):
         found = np.asarray(reader.labels(self.class_column))
         return [np.flatnonzero(found == label) for label in np.unique(found)]
 
-    def length(self, n, reader=None):
-        return self.limited(len(self._rows_by_class(reader)) * self.num_val)
+    def own_length(self, n, reader=None):
+        return self.at_most(len(self._rows_by_class(reader)) * self.num_val)
 
-    def positions(self, n, draw):
+    def draw_positions(self, n, draw):
         rows = self._rows_by_class(draw.reader)
         classes = list(range(len(rows)))
         if self.shuffle:
@@ -321,7 +321,7 @@ class PKSampler(BuiltinSampler):
             chosen.append(rng.choice(pool, self.num_val, replace=len(pool) < self.num_val))
         return np.concatenate(chosen)[: self.num_samples or None] if chosen else np.zeros(0, dtype=np.int64)
 
-    def params(self):
+    def own_params(self):
         return {"num_val": self.num_val, "shuffle": self.shuffle}
 
 
@@ -357,11 +357,11 @@ class WeightedRandomSampler(BuiltinSampler):
         super().__init__(num_samples)
         self.weights, self.replacement = [float(weight) for weight in weights], replacement
 
-    def length(self, n, reader=None):
+    def own_length(self, n, reader=None):
         return min(self.num_samples or len(self.weights), n)
 
-    def positions(self, n, draw):
-        count = self.length(n)
+    def draw_positions(self, n, draw):
+        count = self.own_length(n)
         weights = np.array(self.weights)
         if len(weights) > n:
             raise RuntimeError(
@@ -387,7 +387,7 @@ class WeightedRandomSampler(BuiltinSampler):
         draws = [generator.canonical() for _ in range(count)]
         return np.searchsorted(cumulative, draws, side="left").astype(np.int64)
 
-    def params(self):
+    def own_params(self):
         return {"weights": self.weights, "replacement": self.replacement}
 
 

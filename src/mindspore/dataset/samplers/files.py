@@ -62,18 +62,18 @@ class FileSampler(BuiltinSampler):
     def shuffle(self) -> bool:
         return self.mode is not Shuffle.FALSE
 
-    def length(self, n, reader=None):
+    def own_length(self, n, reader=None):
         if self.by_file and self.num_shards > 1 and reader is not None:
-            return self.limited(sum(reader.file_sizes()[self.shard_id :: self.num_shards]))
-        return self.limited(math.ceil(n / self.num_shards))
+            return self.at_most(sum(reader.file_sizes()[self.shard_id :: self.num_shards]))
+        return self.at_most(math.ceil(n / self.num_shards))
 
-    def positions(self, n, draw):
+    def draw_positions(self, n, draw):
         files = self._files(n, draw)
         parts = self._chosen_rows(self._ordered_files(files, draw), draw)
         self._check_required(sum(map(len, parts)))
         readers = 1 if self.required else min(self.num_readers or settings().num_parallel_workers, len(files))
         rows = in_turns([concatenated(parts[reader::readers]) for reader in range(readers)])
-        rows = rows[: self.length(n, draw.reader)]
+        rows = rows[: self.own_length(n, draw.reader)]
         if self.mode not in (Shuffle.GLOBAL, Shuffle.ADAPTIVE, Shuffle.PARTIAL):
             return rows
         if draw.seed is None:

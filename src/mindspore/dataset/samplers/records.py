@@ -28,17 +28,17 @@ def shards_are_blocks() -> bool:
 class MindRecordSampler(FileSampler):
     """Shuffle rows, files, rows within files, or (PARTIAL) files and then the rows of each shard; then take one shard."""
 
-    def length(self, n, reader=None):
+    def own_length(self, n, reader=None):
         if self.num_shards > 1 and n % self.num_shards and getattr(reader, "padded", False):
             raise RuntimeError(
                 f"Invalid data, num_shards: {self.num_shards} should divide the number of rows plus 'num_padded': {n}."
             )
-        return super().length(n, reader)
+        return super().own_length(n, reader)
 
-    def positions(self, n, draw):
+    def draw_positions(self, n, draw):
         if not n:
             return np.zeros(0, dtype=np.int64)
-        turns = np.arange(self.length(n, draw.reader), dtype=np.int64)
+        turns = np.arange(self.own_length(n, draw.reader), dtype=np.int64)
         share = -(-n // self.num_shards)
         places = self.shard_id * share + turns if shards_are_blocks() else self.shard_id + self.num_shards * turns
         chosen = self._order(n, draw)[places % n]
@@ -86,7 +86,7 @@ class RecordSubset(SubsetSampler):
     def get_shuffle_mode(self):
         return Shuffle.GLOBAL if self.shuffle else Shuffle.FALSE
 
-    def positions(self, n, draw):
+    def draw_positions(self, n, draw):
         rows = np.array(self.indices_limit, dtype=np.int64) % max(n, 1)
         return reshuffled(rows.tolist(), draw) if self.shuffle else rows
 

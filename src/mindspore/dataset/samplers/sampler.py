@@ -1,6 +1,6 @@
 """Samplers: which rows of a random-access source an epoch visits, and in what order.
 
-A sampler that comes with the engine is a stateless description. `order(n, draw)` gives the row numbers of one epoch over
+A sampler that comes with the engine is a stateless description. `draw_rows(n, draw)` gives the row numbers of one epoch over
 `n` rows, where `draw` says which seed and which epoch. Samplers chain: a child's order is computed first and its parent
 chooses among the positions of that order.
 
@@ -122,24 +122,24 @@ class Sampler:
         return min(known) if known else None
 
     # -- orders -------------------------------------------------------------------------------------------------------
-    def order(self, n: int, draw: Draw) -> np.ndarray:
+    def draw_rows(self, n: int, draw: Draw) -> np.ndarray:
         """Row numbers of the epoch, children applied."""
         if self.child_sampler is None:
-            return self.positions(n, draw)
-        below = self.child_sampler.order(n, draw)
-        return below[self.positions(len(below), draw)]
+            return self.draw_positions(n, draw)
+        below = self.child_sampler.draw_rows(n, draw)
+        return below[self.draw_positions(len(below), draw)]
 
-    def count(self, n: int, reader: Any = None) -> int:
+    def count_rows(self, n: int, reader: Any = None) -> int:
         """Rows of an epoch over a source of `n` rows."""
         if self.child_sampler is not None:
-            n = self.child_sampler.count(n, reader)
-        return self.length(n, reader)
+            n = self.child_sampler.count_rows(n, reader)
+        return self.own_length(n, reader)
 
-    def length(self, n: int, reader: Any = None) -> int:
+    def own_length(self, n: int, reader: Any = None) -> int:
         promised = self._promised()
         if promised is not None:
             return promised if _decides(reader) else min(n, promised)
-        return len(self.for_run().positions(n, Draw(0, None, reader=reader)))
+        return len(self.for_run().draw_positions(n, Draw(0, None, reader=reader)))
 
     def for_run(self) -> Sampler:
         """The object that gives the orders of one running pipeline, and may change as it does."""
@@ -148,7 +148,7 @@ class Sampler:
         except TypeError:  # holds what cannot be copied, such as a generator
             return copy.copy(self)
 
-    def positions(self, n: int, draw: Draw) -> np.ndarray:
+    def draw_positions(self, n: int, draw: Draw) -> np.ndarray:
         while self._epoch < draw.epoch:
             if self._epoch >= 0:
                 self.reset()
@@ -182,11 +182,11 @@ class Sampler:
     # -- JSON ---------------------------------------------------------------------------------------------------------
     sampler_name = "PythonSampler"
 
-    def params(self) -> dict[str, Any]:
+    def own_params(self) -> dict[str, Any]:
         return {}
 
     def to_json(self) -> dict[str, Any]:
-        form = {"sampler_name": self.sampler_name, "num_samples": self.num_samples or 0, **self.params()}
+        form = {"sampler_name": self.sampler_name, "num_samples": self.num_samples or 0, **self.own_params()}
         if self.child_sampler is not None:
             form["child_sampler"] = [self.child_sampler.to_json()]
         return form
@@ -211,10 +211,10 @@ class BuiltinSampler(Sampler):
         twin.child_sampler = self.child_sampler.for_run()
         return twin
 
-    def length(self, n: int, reader: Any = None) -> int:
+    def own_length(self, n: int, reader: Any = None) -> int:
         raise NotImplementedError
 
-    def limited(self, n: int) -> int:
+    def at_most(self, n: int) -> int:
         return min(n, self.num_samples) if self.num_samples else n
 
 

@@ -147,10 +147,10 @@ class BatchIndexSampler(Sampler):
         order[:] = batches
         return order
 
-    def length(self, n, reader=None):
+    def own_length(self, n, reader=None):
         if isinstance(self.given, Sized):
             return len(self.given)
-        return len(self.for_run().positions(n, Draw(0, None)))
+        return len(self.for_run().draw_positions(n, Draw(0, None)))
 
 
 def _row_numbers(batch: Any) -> list[int]:

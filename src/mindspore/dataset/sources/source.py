@@ -97,7 +97,7 @@ class MappableDataset(SourceDataset):
         node = _source_of(self._node)
         if self._order is None or self._order[0] != settings().seed:
             draw = RunContext().draw(0, node.uid, reader=node.reader)
-            self._order = settings().seed, node.sampler.for_run().order(len(node.reader), draw)
+            self._order = settings().seed, node.sampler.for_run().draw_rows(len(node.reader), draw)
         rows = self._order[1]
         if index >= len(rows):
             beyond = beyond or "Input index is not within the required interval of [0, {last}], but got {index}."

@@ -53,7 +53,7 @@ class Adagrad(Optimizer):
         self.slots("accum", initial_accumulator_value)
 
     def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any, group: dict) -> None:
-        rate = lr / (1.0 + (self.step_count() - 1.0) * group["lr_decay"])
+        rate = lr / (1.0 + (self._step_count() - 1.0) * group["lr_decay"])
         ApplyAdagradV2(group["eps"])(parameter, self.accum[index], rate, gradient)
 
 

@@ -50,7 +50,7 @@ class Adam(Optimizer):
 
     def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any, group: dict) -> None:
         beta1, beta2 = group["betas"]
-        count = self.step_count()
+        count = self._step_count()
         numbers = (ops.pow(beta1, count), ops.pow(beta2, count), lr, beta1, beta2, group["eps"])
         moments = (self.exp_avg[index], self.exp_avg_sq[index])
         if group["amsgrad"]:

@@ -44,7 +44,7 @@ class Adamax(Optimizer):
         mean, largest = self.exp_avg[index], self.exp_inf[index]
         ops.assign(mean, mean * beta1 + gradient * (1 - beta1))
         ops.assign(largest, ops.maximum(largest * beta2, ops.abs(gradient) + group["eps"]))
-        rate = lr / (1.0 - ops.pow(beta1, self.step_count()))
+        rate = lr / (1.0 - ops.pow(beta1, self._step_count()))
         ops.assign(parameter, parameter - rate * mean / largest)
 
 

@@ -49,7 +49,7 @@ class AdamW(Adam):
             largest = self.max_exp_avg_sq[index]
             ops.assign(largest, ops.maximum(largest, square))
             square = largest
-        count = self.step_count()
+        count = self._step_count()
         root = ops.sqrt(square) / ops.sqrt(1.0 - ops.pow(beta2, count)) + group["eps"]
         kept = parameter * (1.0 - lr * group["weight_decay"]) if self.decoupled_decay else parameter
         ops.assign(parameter, kept - lr / (1.0 - ops.pow(beta1, count)) * mean / root)

@@ -45,7 +45,7 @@ class ASGD(Optimizer):
     def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any, group: dict) -> None:
         state = (self.mu[index], self.eta[index], self.ax[index])
         numbers = (group["lambd"], group["alpha"], group["t0"])
-        averaged_step(parameter, gradient, *state, lr, self.step_count(), *numbers)
+        averaged_step(parameter, gradient, *state, lr, self._step_count(), *numbers)
 
 
 __all__ = ["ASGD"]

@@ -42,7 +42,7 @@ class NAdam(Optimizer):
     def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any, group: dict) -> None:
         beta1, beta2 = group["betas"]
         mean, square, product = self.exp_avg[index], self.exp_avg_sq[index], self.mu_product[index]
-        count = self.step_count()
+        count = self._step_count()
         momentum = beta1 * (1.0 - 0.5 * ops.pow(0.96, count * group["momentum_decay"]))
         next_momentum = beta1 * (1.0 - 0.5 * ops.pow(0.96, (count + 1.0) * group["momentum_decay"]))
         ops.assign(product, product * momentum)

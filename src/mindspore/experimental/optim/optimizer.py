@@ -105,7 +105,7 @@ class Optimizer(Cell):
         """What the Parameter that counts the steps starts from."""
         return Tensor(0, mstype.int32)
 
-    def step_count(self) -> Any:
+    def _step_count(self) -> Any:
         """The number of the step being made, from 1, as float32."""
         return ops.cast(getattr(self, self.step_name), mstype.float32) + 1.0
 

@@ -41,7 +41,7 @@ class RAdam(Optimizer):
         mean, square = self.exp_avg[index], self.exp_avg_sq[index]
         ops.assign(mean, mean * beta1 + gradient * (1 - beta1))
         ops.assign(square, square * beta2 + gradient * gradient * (1 - beta2))
-        count = self.step_count()
+        count = self._step_count()
         power2 = ops.pow(beta2, count)
         length_limit = 2 / (1 - beta2) - 1
         length = length_limit - 2.0 * count * power2 / (1.0 - power2)  # how many gradients the average stands for

@@ -39,7 +39,7 @@ class Rprop(Optimizer):
         self.slots("step_size")
 
     def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any, group: dict) -> None:
-        first = ops.equal(self.step_count(), 1.0)
+        first = ops.equal(self._step_count(), 1.0)
         state = (self.prev[index], self.step_size[index])
         resilient_step(parameter, gradient, *state, lr, first, group["etas"], group["step_sizes"])
 

@@ -47,7 +47,7 @@ class AdamW(_AdamW):
         if "max_exp_avg_sq" not in self._slots and any(group["amsgrad"] for group in self.param_groups):
             self.slots("max_exp_avg_sq")
 
-    def step_count(self) -> Any:
+    def _step_count(self) -> Any:
         """The number of the step being made, from 1."""
         return ops.reshape(self.state_step, ()) + float(1 - self.first_step)
 

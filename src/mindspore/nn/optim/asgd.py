@@ -52,7 +52,7 @@ class ASGD(Optimizer):
 
     def update(self, index: int, parameter: Parameter, gradient: Tensor, lr: Any) -> None:
         state = (self.mu[index], self.eta[index], self.ax[index])
-        averaged_step(parameter, gradient, *state, lr, self.step_count(), self.lambd, self.alpha, self.t0)
+        averaged_step(parameter, gradient, *state, lr, self._step_count(), self.lambd, self.alpha, self.t0)
 
 
 def averaged_step(

@@ -48,7 +48,7 @@ class Lamb(Optimizer):
         p, g = ops.cast(parameter, mstype.float32), ops.cast(gradient, mstype.float32)
         m = ops.cast(moment1, mstype.float32) * self.beta1 + g * (1 - self.beta1)
         v = ops.cast(moment2, mstype.float32) * self.beta2 + g * g * (1 - self.beta2)
-        count = self.step_count()
+        count = self._step_count()
         unbiased_m = m / (1.0 - ops.pow(self.beta1, count))
         unbiased_v = v / (1.0 - ops.pow(self.beta2, count))
         direction = unbiased_m / (ops.sqrt(unbiased_v) + self.eps) + self.decay_of(index) * p

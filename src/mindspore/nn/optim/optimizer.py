@@ -238,7 +238,7 @@ class Optimizer(Cell):
         """State of the shape of each parameter, called `prefix.name`."""
         return self.parameters.clone(prefix=prefix, init=init)
 
-    def step_count(self) -> Any:
+    def _step_count(self) -> Any:
         """The number of the step being made, from 1, as float32."""
         return ops.cast(ops.reshape(self.global_step, ()), mstype.float32) + 1.0
 

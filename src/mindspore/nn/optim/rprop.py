@@ -55,7 +55,7 @@ class Rprop(Optimizer):
         self.step_size = self.slots("step_size")
 
     def update(self, index: int, parameter: Parameter, gradient: Tensor, lr: Any) -> None:
-        first = ops.equal(self.step_count(), 1.0)
+        first = ops.equal(self._step_count(), 1.0)
         etas, sizes = (self.etaminus, self.etaplus), (self.step_size_min, self.step_size_max)
         resilient_step(parameter, gradient, self.prev[index], self.step_size[index], lr, first, etas, sizes)
 
