@@ -69,7 +69,7 @@ def test_a_computation_given_to_one_cell(mode):
     assert plain(x).tolist() == [-2, 6] and layer(x).tolist() == [-2, 2]
     assert nn.SequentialCell(plain, layer)(x).tolist() == [-3, 5]
     assert ms.grad(plain)(x).tolist() == [2, 2]
-    with pytest.raises(AttributeError, match="the method 'construct' of Cell is not defined.$"):
+    with pytest.raises(AttributeError, match=r"the method 'construct' of Cell is not defined.$"):
         nn.Cell()(x)
     ms.set_context(mode=ms.PYNATIVE_MODE)
 
