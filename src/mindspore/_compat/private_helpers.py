@@ -297,6 +297,11 @@ def flops_collection(phase: str = "train") -> tuple[int, int, int, int, bool]:
     )
 
 
+def memory_replay(file_path: str) -> None:
+    """Repeat the allocations of an Ascend device that a file notes."""
+    raise RuntimeError("'memory_replay' needs an Ascend device and the memory_block.csv that it wrote.")
+
+
 class _TftHandler:
     """The link to MindIO TFT, a service that restarts jobs on Ascend clusters: there is none."""
 

@@ -147,3 +147,8 @@ def test_compounds():
         transforms.Compose([double])()
     with pytest.raises(ValueError, match="prob"):
         transforms.RandomApply([double], 1.5)
+
+
+def test_a_mask_is_numeric():
+    with pytest.raises(RuntimeError, match="Only supports bool or numeric datatype for generated mask type"):
+        transforms.Mask(transforms.Relational.EQ, "3", mstype.string)(np.array(["1", "3"]))

@@ -86,8 +86,8 @@ HELD = {
         unlisted=held_by(
             "mindspore",
             "DeviceCtx UntypedStorage cdouble cfloat enable_dynamic float8_e4m3fn float8_e5m2 from_numpy get_rng_state hifloat8 "
-            "initial_seed is_tensor load_mindir long mindio_preload ms_memory_recycle save_mindir saved_tensors_hooks "
-            "set_mindio_server_info set_rng_state swap_tensors _no_grad",
+            "initial_seed is_tensor load_mindir long mindio_preload ms_memory_recycle register_saved_tensors_hooks save_mindir "
+            "saved_tensors_hooks set_mindio_server_info set_rng_state swap_tensors _no_grad",
         )
         | {"flops_collection": _PRIVATE}
     ),
@@ -189,6 +189,8 @@ HELD = {
             "Stream StreamCtx communication_stream current_stream default_stream set_cur_stream synchronize",
         )
     ),
+    "mindspore.runtime": Entry(unlisted={"memory_replay": _PRIVATE}),
+    "mindspore.nn.layer": Entry(unlisted={"Linear": "mindspore.mint.nn"}),
     "mindspore.nn.layer.basic": Entry(
         unlisted=held_by("mindspore.nn.layer.dropout", "Dropout Dropout1d Dropout2d Dropout2dExt Dropout3d DropoutExt")
         | {"Linear": "mindspore.mint.nn"}

@@ -352,6 +352,10 @@ class Mask(Transform):
                 "Mask: input datatype does not match the value datatype, "
                 "both should be numeric or non-numerical in the same time."
             )
+        if self.dtype.np.kind not in "buif":
+            raise RuntimeError(
+                f"Mask: Only supports bool or numeric datatype for generated mask type, but got: {to_plain(self.dtype)}."
+            )
         compare_as = constant if is_text(array) else constant.astype(array.dtype)
         return _COMPARE[self.operator](array, compare_as).astype(self.dtype.np)
 
