@@ -135,6 +135,13 @@ def test_more_texts_than_may_wait(client, service):
     found = client.embeddings.create(model="tiny", input=[f"text {number % 7}" for number in range(700)])
     vectors = [entry.embedding for entry in found.data]
     assert len(vectors) == 700 and vectors == vectors[:7] * 100
+    asked = {"model": "tiny", "prompt": [[1, number % 5 + 1] for number in range(200)], "n": 2, "max_tokens": 2, "seed": 1}
+    answers = [choice.text for choice in client.completions.create(**asked).choices]
+    assert len(answers) == 400 and answers == answers[:10] * 40
+    streamed = [""] * 400
+    for part in client.completions.create(**asked, stream=True):
+        streamed[part.choices[0].index] += part.choices[0].text
+    assert streamed == answers
     with pytest.raises(openai.BadRequestError, match="at most 2048"):
         client.embeddings.create(model="tiny", input=["a"] * 2049)
 

@@ -36,9 +36,11 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 #: answers, prompts and stop texts of one request
-_MAX_ANSWERS, _MAX_PROMPTS, _MAX_STOPS = 16, 64, 16
-#: texts to make vectors of, by which clients send all they have, and how many of them one request has made at once
-_MAX_TEXTS, _AT_ONCE = 2048, 64
+_MAX_ANSWERS, _MAX_PROMPTS, _MAX_STOPS = 16, 512, 16
+#: texts to make vectors of, by which clients send all they have
+_MAX_TEXTS = 2048
+#: how many answers or vectors of one request are made at once: the others wait in it, not in the queue of all
+_AT_ONCE = 64
 #: characters of a stop text; each is looked for with every token
 _LONGEST_STOP = 1024
 #: bytes of a request whose texts take so long to cut into tokens that a thread of its own does it
@@ -334,16 +336,16 @@ async def _generate(models: LanguageModels, exchange: Exchange, body: dict[str, 
         await first.start()
         await exchange.stream(_events(request, first))
         return
-    answers = await exchange.while_there(_each(functools.partial(_whole, request), request.jobs, len(request.jobs)))
+    answers = await exchange.while_there(_each(functools.partial(_whole, request), request.jobs))
     made = sum(answer.tokens for answer in answers)
     best = _best(answers, len(request.samplings), request.returned) if request.returned else answers
     choices = [{"index": index, **answer.entry} for index, answer in enumerate(best)]
     await exchange.answer_json({**request.head(False), "choices": choices, "usage": request.usage(made)})
 
 
-async def _each(work: Callable[[S], Awaitable[T]], items: list[S], at_once: int = _AT_ONCE) -> list[T]:
+async def _each(work: Callable[[S], Awaitable[T]], items: list[S]) -> list[T]:
     """What work gives for all items; when it fails for one, the others end, too."""
-    places = asyncio.Semaphore(at_once)
+    places = asyncio.Semaphore(_AT_ONCE)
 
     async def one(item: S) -> T:
         async with places:
@@ -430,6 +432,7 @@ class _Merged:
     def __init__(self, request: Request) -> None:
         self._request = request
         self._pieces: asyncio.Queue[tuple[int, Piece | ServingError]] = asyncio.Queue()
+        self._places = asyncio.Semaphore(_AT_ONCE)
         self._tasks: list[asyncio.Task[None]] = []
         self._first: list[tuple[int, Piece]] = []
 
@@ -444,7 +447,7 @@ class _Merged:
 
     async def _run(self, index: int, prompt: list[int], sampling: Sampling) -> None:
         try:
-            async with contextlib.aclosing(self._request.answer(prompt, sampling)) as pieces:
+            async with self._places, contextlib.aclosing(self._request.answer(prompt, sampling)) as pieces:
                 async for piece in _gathered(pieces) if self._request.tools is not None else pieces:
                     await self._pieces.put((index, piece))
         except ServingError as error:

@@ -86,7 +86,7 @@ def _schemas(names: list[str]) -> Json:
         ),
         "Instances": _object(instances={"anyOf": [{"type": "object"}, {"type": "array", "items": {"type": "object"}}]}),
         "Answers": {"anyOf": [_object("instances", instances={"type": "array"}), _ref("OfficialError")]},
-        "CompletionRequest": _object("model prompt", model=model, prompt=texts(64), **_SAMPLING),
+        "CompletionRequest": _object("model prompt", model=model, prompt=texts(512), **_SAMPLING),
         "ChatRequest": _object("model messages", model=model, messages={"type": "array", "items": message, "minItems": 1}, **_SAMPLING),
         "ResponseRequest": _object("model input", model=model, input={"anyOf": [text, {"type": "array", "items": message, "minItems": 1}]},
                                    max_output_tokens=_SAMPLING["max_tokens"], temperature=_SAMPLING["temperature"],
