@@ -327,3 +327,18 @@ def test_fullgraph_refuses_to_run_as_python():
     with pytest.raises(TypeError, match=r"asnumpy\(\) needs the value") as caught:
         ms.jit(looks_at_numbers, fullgraph=True)(X)
     assert "looks_at_numbers" in str(caught.value)
+
+
+def test_a_tensor_kept_from_inside_of_a_graph_is_named():
+    """A hook that stores a value outside: the graph's tensor has none afterwards."""
+    kept = []
+    net = nn.SequentialCell(nn.Dense(2, 3), nn.ReLU())
+    net[0].register_forward_hook(lambda cell, inputs, output: kept.append(output))
+    ms.set_context(mode=ms.GRAPH_MODE)
+    try:
+        net(ms.Tensor([[1.0, 2.0]]))
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+    for use in (lambda x: x + 1, ops.var, ops.relu, lambda x: x[0], lambda x: ops.concat((x, x))):
+        with pytest.raises(TypeError, match="kept from inside of a compiled function"):
+            use(kept[0])

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from mindspore.ir import Location
 from mindspore.prims import checks, values
+from mindspore.prims.active import ACTIVE
 
 if TYPE_CHECKING:
     from mindspore.prims.primitive import Primitive
@@ -39,6 +40,11 @@ def explained(prim: Primitive, args: tuple, error: Exception) -> Exception | Non
     miscounted = wrong_count(prim, args)
     if miscounted is not None:
         return miscounted
+    if ACTIVE.builder is None and any(values.is_symbolic(v) for a in args for v in (a if isinstance(a, (tuple, list)) else (a,))):
+        return values.ValueUnknownError(
+            f"For '{prim.name}', one of the tensors was kept from inside of a compiled function (by a hook or in an attribute): only "
+            "its graph knows its value. Return it from the function, or run in PYNATIVE_MODE."
+        )
     given = ", ".join(_described(a) for a in args)
     kind = TypeError if isinstance(error, AttributeError) else type(error)
     return kind(f"For '{prim.name}', the arguments do not fit the operation or one another: got {given}.")
