@@ -2,6 +2,8 @@
 
 # ruff: noqa: E501 - one case per line
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.special
@@ -142,6 +144,20 @@ def test_sets_and_counts():
     assert ops.nonzero(Tensor([[0, 1], [2, 0]])).tolist() == [[0, 1], [1, 0]]
     assert ops.isin(x, Tensor([1, 2])).tolist() == [False, True, False, True, True]
     assert ops.combinations(Tensor([1, 2, 3])).tolist() == [[1, 2], [1, 3], [2, 3]]
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("size", [0, 1, 4])
+@pytest.mark.parametrize("r", [0, 1, 3, 5])
+def test_combinations_are_pythons(size, r, again):
+    pick = itertools.combinations_with_replacement if again else itertools.combinations
+    wanted = np.array(list(pick(range(size), r)), np.int32).reshape(-1, r) if r else np.zeros((1, 0), np.int32)
+    found = ops.combinations(Tensor(np.arange(size, dtype=np.int32)), r, again)
+    assert found.shape == wanted.shape and (found.asnumpy() == wanted).all()
+
+
+def test_combinations_of_more_elements_than_there_are_take_no_time_and_memory():
+    assert ops.combinations(Tensor([1, 2, 3]), 2**31).shape == (0, 2**31)
 
 
 @pytest.mark.parametrize(

@@ -69,11 +69,11 @@ class Unfilled:
     def init_data(self: Any, *_: Any, **__: Any) -> Any:
         """Draw the values, unless others have been stored."""
         with _DRAWING:
-            if isinstance(self, Unfilled):  # else another thread was faster
+            if "_later" in self.__dict__:  # else another thread was faster
                 if self.has_init:
                     self._data = self.__dict__["_later"].array()
-                self.__dict__.pop("_later", None)
                 self.__class__ = self.filled
+                del self.__dict__["_later"]
         return self
 
     def __getattr__(self: Any, name: str) -> Any:

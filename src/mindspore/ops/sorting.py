@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -463,9 +464,11 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
 
     if require_tensor("combinations", "input", input).ndim != 1:
         raise ValueError(f"For 'combinations', 'input' must be 1-D, but its shape is {input.shape}.")
+    size, r = input.shape[0], checks.integer("combinations", "r", r, 0)
     pick = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    rows = list(pick(range(input.shape[0]), checks.integer("combinations", "r", r, 0)))
-    return Gather()(input, Tensor(np.asarray(rows, np.int64).reshape(len(rows), r)), 0)
+    count = math.comb(max(size + r - 1, 0) if with_replacement else size, r)
+    places = itertools.chain.from_iterable(pick(range(size), r)) if count else ()  # of r numbers even where there is no row
+    return Gather()(input, Tensor(np.fromiter(places, np.int64, count * r).reshape(count, r)), 0)
 
 
 def cartesian_prod(*inputs: Any) -> Tensor:
