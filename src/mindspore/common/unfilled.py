@@ -71,7 +71,7 @@ class Unfilled:
         with _DRAWING:
             if "_later" in self.__dict__:  # else another thread was faster
                 if self.has_init:
-                    self._data = self.__dict__["_later"].array()
+                    self._data = self.__dict__["_later"].array()  # type: ignore[misc]
                 self.__class__ = self.filled
                 del self.__dict__["_later"]
         return self
