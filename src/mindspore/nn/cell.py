@@ -25,6 +25,7 @@ from mindspore.compiler import parse
 from mindspore.nn import declared_inputs
 from mindspore.nn.cell_hooks import HookMixin
 from mindspore.nn.cell_state import Registry, StateMixin, _Buffer
+from mindspore.nn.parts import Part
 from mindspore.prims import checks, explain
 from mindspore.prims import values as prim_values
 from mindspore.prims.active import ACTIVE
@@ -195,7 +196,10 @@ class Cell(HookMixin, StateMixin):
 
     def _refuse_hidden(self, name: str, store: str) -> None:
         """What the class itself calls so would be found in place of the new member: it would be trained, and not used."""
-        if name not in self.__dict__[store] and hasattr(type(self), name):
+        held = getattr(type(self), name, self)
+        if isinstance(held, Part):
+            held.replace(self)
+        elif name not in self.__dict__[store] and held is not self:
             raise KeyError(f"'{name}' is an attribute of the class {type(self).__name__}; give the new member another name.")
 
     def _forget(self, name: str, keep: str) -> None:

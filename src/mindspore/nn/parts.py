@@ -30,7 +30,23 @@ class Part:
     def __get__(self, cell: Any, owner: type | None = None) -> Any:
         if cell is None:
             return self
-        made = cell.__dict__[self.name] = self.make(cell)
+        held = cell.__dict__
+        for store in (held, held["_cells"], held["_params"]):
+            if self.name in store:
+                return store[self.name]
+        self.__set__(cell, self.make(cell))
+        return held[self.name]
+
+    def __set__(self, cell: Any, value: Any) -> None:
+        """What a layer is given in the place of its operation is what it computes with."""
+        cell.__dict__[self.name] = value
+        self.replace(cell)
+
+    def __delete__(self, cell: Any) -> None:
+        del cell.__dict__[self.name]
+        note_change()
+
+    def replace(self, cell: Any) -> None:
+        """A member of the layer takes the place of the operation."""
         cell.__dict__["by_parts"] = True
         note_change()
-        return made

@@ -21,9 +21,10 @@ from mindspore.ops.arguments import (
     static_ints,
 )
 from mindspore.ops.gather_scatter import diagonal, diagonal_index
+from mindspore.ops.joining import pad_pairs
 from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
-from mindspore.prims.arrays import Fill, Pad, SetItem, Transpose
+from mindspore.prims.arrays import Fill, SetItem, Transpose
 from mindspore.prims.broadcasting import ReduceSum, Reshape
 from mindspore.prims.creation import Eye, Range, Tril, Triu
 from mindspore.prims.setting_types import setting_types
@@ -406,7 +407,7 @@ def matrix_diag_part(x: Tensor, k: Tensor, padding_value: Any, align: str = "RIG
     for d in reversed(_numbers(low, high)):
         part = diagonal(x, d, -2, -1)
         before, after = _gap(longest - part.shape[-1], d, align)
-        parts.append(Pad(((0, 0),) * (part.ndim - 1) + ((before, after),), values.static_value(padding_value))(part))
+        parts.append(pad_pairs(part, ((0, 0),) * (part.ndim - 1) + ((before, after),), "constant", padding_value))
     if low == high:
         return parts[0]
     from mindspore.prims.arrays import Stack

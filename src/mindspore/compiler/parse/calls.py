@@ -388,7 +388,7 @@ def _known_size(value: Any) -> Any:
     answer = values.answer(value)
     if answer is None:
         return value
-    return tuple(answer.tolist()) if answer.ndim else answer.item()
+    return values.from_array(answer) if isinstance(value, TensorBase) else answer.item()
 
 
 def _hashable(value: Any) -> bool:
