@@ -112,9 +112,13 @@ def _wanted(prim: Primitive, arrays: list[Any], least: int) -> bool:
         return False
     if prim.native_beyond and prim.multiplications(*arrays) <= prim.native_beyond:
         return False
-    if any(type(arrays[i]) is not np.ndarray for i in prim.varying):
-        return False
-    return all(type(a) is not np.ndarray or a.dtype is _FLOAT or a.dtype.kind in "iu" for a in arrays)
+    for i in prim.varying:  # loops are faster than any() and all()
+        if type(arrays[i]) is not np.ndarray:
+            return False
+    for a in arrays:  # noqa: SIM110
+        if type(a) is np.ndarray and a.dtype is not _FLOAT and a.dtype.kind not in "iu":
+            return False
+    return True
 
 
 def _kinds(arrays: list[Any]) -> list[Any]:

@@ -29,8 +29,7 @@ class _Gathered:
         """Whether an update is made later."""
         if ACTIVE.tapes or ACTIVE.builder is not None:
             return False
-        tensors = [a for a in args if isinstance(a, TensorBase)]
-        if any(id(t) in self._written for t in tensors):
+        if not self._written.keys().isdisjoint([id(a) for a in args if isinstance(a, TensorBase)]):
             self.run()
         self.calls.append((prim, args))
         self._written.update((id(args[argument]), args[argument]) for argument, _ in prim.writes)

@@ -148,7 +148,7 @@ class Tape:
         for key, dout in starts:
             _accumulate(grads, key, dout)
         for entry in reversed(self.entries):
-            if not any(k in grads for k in entry.out_keys):
+            if grads.keys().isdisjoint(entry.out_keys):
                 continue
             outs = _as_recorded(_parts(entry.out), entry.out_keys, entry.out_data)
             out = outs if isinstance(entry.out, tuple) else outs[0]
@@ -166,7 +166,7 @@ class Tape:
         watched = current().watch is not None  # every result is to be seen
         if isinstance(prim, Primitive) and not ACTIVE.tapes and not watched:
             grads = None
-            needed = tuple(key in self._tracked for key in entry.arg_keys)
+            needed = tuple([key in self._tracked for key in entry.arg_keys])
             if device is not None:
                 grads = device.engine.gradient(prim, args, out, dout, needed)
             elif prim.native_from or prim.native_gradient_from:
@@ -418,8 +418,10 @@ def _accumulate(grads: dict[int, Any], key: int, grad: TensorBase) -> None:
 
 def _fit(grad: TensorBase, arg: TensorBase) -> Any:
     """A real argument takes the real part of a complex gradient; the type follows the argument."""
-    wanted = values.dtype_of(arg)
-    if values.dtype_of(grad).kind == "c" and wanted.kind != "c":
+    wanted, given = values.dtype_of(arg), values.dtype_of(grad)
+    if given is wanted:
+        return grad
+    if given.kind == "c" and wanted.kind != "c":
         grad = Real()(grad)
     return grad if values.dtype_of(grad) is wanted else Cast()(grad, wanted)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -43,7 +42,7 @@ class DirectCall:
 
     def __init__(self, compile: Callable[[], CpuExecutable], serial: bool = False):
         self.serial = serial
-        executable = self._alone(compile) if serial else compile()
+        executable = openmp.alone(compile) if serial else compile()
         blueprint = executable.blueprint
         hosted = [s for s in blueprint.steps if isinstance(s, HostStep)]
         if blueprint.preparation or any(s.guard is None for s in hosted):
@@ -67,7 +66,7 @@ class DirectCall:
             frame.instance.external = self._external(addresses)
         try:
             if self.serial:
-                status = self._alone(frame.run, frame.table, frame.count)
+                status = openmp.alone(frame.run, frame.table, frame.count)
             elif self.executable.threads:
                 with openmp.limited(self.executable.threads):
                     status = frame.run(frame.table, frame.count)
@@ -103,13 +102,3 @@ class DirectCall:
         except BaseException:
             shared.lock.release()
             raise
-
-    @staticmethod
-    def _alone(function: Callable, *args: Any) -> Any:
-        """Call with parallel regions of one thread; the setting belongs to the calling thread."""
-        threads = openmp.threads()
-        openmp.set_threads(1)
-        try:
-            return function(*args)
-        finally:
-            openmp.set_threads(threads)

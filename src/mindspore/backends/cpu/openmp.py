@@ -18,8 +18,11 @@ import functools
 import itertools
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 #: turns of the waiting loop: long enough to bridge the gap between two kernels of a graph, short next to a time slice
 _SPIN_COUNT = "2000"
@@ -122,6 +125,19 @@ def limited(count: int) -> Iterator[None]:
         yield
     finally:
         set_threads(before)
+
+
+def alone(function: Callable[..., T], *args: Any) -> T:
+    """`function(*args)` with parallel regions of one thread: `limited(1)`, where half a microsecond counts."""
+    library = runtime()
+    if library is None:
+        return function(*args)
+    before = library.omp_get_max_threads()
+    library.omp_set_num_threads(1)
+    try:
+        return function(*args)
+    finally:
+        library.omp_set_num_threads(before)
 
 
 def set_threads(count: int) -> None:
