@@ -84,7 +84,8 @@ def test_schemas_that_cannot_be_used(schema, stream, service):
     form = {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}}
     body = {"model": "tiny", "messages": MESSAGES, "response_format": form, "max_tokens": 5, "stream": stream}
     answer = requests.post(f"{service.address}/v1/chat/completions", json=body, timeout=60)
-    assert "the JSON schema cannot be used" in answer.text and '"finish_reason":"stop"' not in answer.text
+    assert "the JSON schema cannot be used" in answer.text or "nested too deeply" in answer.text
+    assert '"finish_reason":"stop"' not in answer.text
     assert answer.status_code == 400 or (stream and schema.get("properties", {}).get("p7")), "told in the stream once that has begun"
     plain = requests.post(f"{service.address}/v1/completions", json={"model": "tiny", "prompt": "a", "max_tokens": 2}, timeout=60)
     assert plain.status_code == 200 and service.language_models.find("tiny").engine.pages.used == 0
