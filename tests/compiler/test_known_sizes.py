@@ -9,13 +9,19 @@ from mindspore import Tensor, ops
 IMAGE = np.array([[[[9.0], [5.0], [2.0], [1.0]], [[6.0], [1.0], [9.0], [7.0]]]], np.float32)
 
 CASES = {
-    "diagonals with a padding": (lambda x, k, p: ops.matrix_diag_part(x, k, p), (np.arange(12.0).reshape(3, 4), np.array([-1, 1]), np.float64(9))),
-    "histogram of whole numbers": (lambda x, r: ops.HistogramFixedWidth(5)(x, r), (np.array([-1, 0, 1, 2, 5, 15], np.int32), np.array([0, 5], np.int32))),
+    "diagonals with a padding": (
+        lambda x, k, p: ops.matrix_diag_part(x, k, p),
+        (np.arange(12.0).reshape(3, 4), np.array([-1, 1]), np.float64(9)),
+    ),
+    "histogram of whole numbers": (
+        lambda x, r: ops.HistogramFixedWidth(5)(x, r),
+        (np.array([-1, 0, 1, 2, 5, 15], np.int32), np.array([0, 5], np.int32)),
+    ),
     "a stretched image": (
         lambda x, size: ops.ScaleAndTranslate()(x, size, Tensor([1.0, 1.0]), Tensor([1.0, 1.0])),
         (IMAGE, np.array([2, 2], np.int32)),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)
