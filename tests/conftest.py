@@ -6,6 +6,9 @@ import zlib
 import numpy as np
 import pytest
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # the suite runs in a shell's background; its programs would ignore Ctrl-C, too
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 @pytest.fixture(autouse=True)
 def settings_as_before():
