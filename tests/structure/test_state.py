@@ -55,6 +55,7 @@ PROCESS = {
     "backends/cpu/arena.py:_SHARED": "memory is shared by all graphs that do not run at the same time",
     "backends/cpu/cache.py:_Setting": "compiled code on disk is shared, also by processes",
     "backends/cpu/jit.py:_MACHINES": "LLVM's machines for this CPU, used by one thread at a time",
+    "backends/cpu/jit.py:_UNUSED": "what LLVM made and nobody needs any more, until somebody has its lock",
     "backends/cpu/preparation.py:_FILLED": "one limit on the memory of all graphs",
     "common/changes.py:_Changes": "a count that only grows; cells are used by every thread",
     "communication/_comm_helper.py:GlobalComm": "the run of processes that this one belongs to",
