@@ -220,8 +220,8 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
         super().__init__(reduction)
         self.sparse = checks.boolean("SoftmaxCrossEntropyWithLogits", "sparse", sparse)
         self.sparse_cross_entropy = _prims.SparseCrossEntropy()
-        if not sparse:  # it is always computed with, and need not be asked for
-            self.softmax_cross_entropy = _prims.SoftmaxCrossEntropyWithLogits()
+        if not sparse:  # it is always computed with, which is not to say that somebody asked for it
+            self.__dict__["softmax_cross_entropy"] = _prims.SoftmaxCrossEntropyWithLogits()
 
     softmax_cross_entropy = Part(lambda self: _prims.SoftmaxCrossEntropyWithLogits())
     one_hot = Part(lambda self: ops.OneHot())
