@@ -81,3 +81,19 @@ def test_memory_that_no_machine_has(run):
     image, kernel = Tensor(np.ones((1, 2, 4, 4), np.float32)), Tensor(np.ones((3, 2, 2, 2), np.float32))
     with pytest.raises((MemoryError, RuntimeError, ValueError)):
         run(lambda x: ops.conv2d(x, kernel, None, 1, "pad", (2**40, 2)), image)
+
+
+def test_rectangles_that_are_lines_have_nothing_in_common(run):
+    line, square = [2.0, 5.0, 0.0, 5.0, 4.0], [3.3442445, 3.3442445, 2.6753955, 1.3376977, 60.1964]
+    assert run(ops.rotated_iou, Tensor([[line]]), Tensor([[square, line]])).asnumpy().max() == 0
+
+
+@pytest.mark.skipif(not available("jax"), reason="XLA cannot refuse: the others are in test_linalg")
+def test_singular_values_on_xla_end_where_a_matrix_is_not_finite():
+    x = np.array([[[np.inf, 1.0], [2.0, 3.0]], [[3.0, 0.0], [0.0, 4.0]]], np.float32)
+    with ms.context.local_context(mode=ms.GRAPH_MODE, backend="xla"):
+        values, u, v = ms.jit(ops.svd)(Tensor(x))
+        alone = ms.jit(lambda t: ops.svd(t, compute_uv=False))(Tensor(x))
+    for found in (values, alone):
+        np.testing.assert_allclose(found.asnumpy(), [[np.nan, np.nan], [4, 3]], rtol=1e-6)
+    assert np.isnan(u.asnumpy()[0]).all() and np.isnan(v.asnumpy()[0]).all() and np.isfinite(u.asnumpy()[1]).all()

@@ -125,7 +125,7 @@ def rotated_iou(
     theirs = tuple(Reshape()(v, (v.shape[0], 1, v.shape[1])) for v in _boxes(query_boxes, trans))
     shape = (boxes.shape[0], boxes.shape[1], query_boxes.shape[1])
     a, b = (tuple(BroadcastTo(shape)(v) for v in box) for box in (ours, theirs))
-    common = _common_area(a, b, v_threshold, e_threshold)
+    common = ew.Minimum()(_common_area(a, b, v_threshold, e_threshold), ew.Minimum()(a[2] * a[3], b[2] * b[3]))  # what is a line has none
     known = ew.Equal()(sum((*a, *b)) * 0.0, 0.0)  # of a rectangle that is nowhere no point is common, which is not to look like a result
     common = ew.Select()(known, common, ew.zeros_like(common) + math.nan)
     base = a[2] * a[3] if mode == 1 else a[2] * a[3] + b[2] * b[3] - common

@@ -404,9 +404,18 @@ class Svd(_OfMatrices):
         return s.astype(real), narrow(u, x), narrow(xp.conj(xp.swapaxes(vh, -1, -2)), x)
 
     def _factors(self, xp: Namespace, x: Array, **wanted: bool) -> Any:
-        if xp is np and not np.isfinite(widen(x)).all():  # with an infinity LAPACK would go on for ever
-            raise _unfit(self.name, "It has values that are not finite")
-        return lapack(self.name, lambda: xp.linalg.svd(widen(x), **wanted))
+        """With an infinity LAPACK would go on for ever: it is refused, and where a program cannot refuse the factors are NaN."""
+        wide = widen(x)
+        if xp is np:
+            if not np.isfinite(wide).all():
+                raise _unfit(self.name, "It has values that are not finite")
+            return lapack(self.name, lambda: xp.linalg.svd(wide, **wanted))
+        bad = ~xp.isfinite(wide).all(axis=(-2, -1), keepdims=True)
+        found = xp.linalg.svd(xp.where(bad, 0, wide), **wanted)
+        if not wanted.get("compute_uv", True):
+            return xp.where(bad[..., 0], np.nan, found)
+        u, values_found, vh = found
+        return xp.where(bad, np.nan, u), xp.where(bad[..., 0], np.nan, values_found), xp.where(bad, np.nan, vh)
 
     def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
         k = min(x.shape[-2:])
