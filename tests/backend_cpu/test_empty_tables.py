@@ -1,6 +1,11 @@
-"""Picking from a tensor without elements: graphs refuse it in PyNative's words and read no memory of others."""
+"""Tensors without elements: picking from them is refused in PyNative's words, and no memory of others is read or written."""
 
 from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
 
 import numpy as np
 import pytest
@@ -56,3 +61,33 @@ def test_nothing_from_nothing_is_nothing(backend):
     assert ms.jit(lambda x, i: ops.gather(x, i, 0))(TABLE, none).shape == (0, 3)
     assert ms.jit(lambda x, i: ops.gather_nd(x, i))(TABLE, Tensor(np.zeros((0, 1)), ms.int32)).shape == (0, 3)
     assert ms.jit(lambda x, i: x[i] + 1)(TABLE, none).shape == (0, 3)
+
+
+@pytest.mark.parametrize("name", ["atan2", "div", "mul"])
+def test_values_beside_the_sum_over_an_empty_axis_are_stored_nowhere(name):
+    """1 / y is the same along the axis that has no elements, and has none there: it was written before other memory."""
+    program = f"""
+        import numpy as np, mindspore as ms
+        from mindspore import Tensor, ops
+        ms.set_context(mode=ms.GRAPH_MODE)
+        step = ms.jit(ms.grad(lambda x, y: ops.{name}(x, y).sum(), (0, 1)))
+        for n in (1, 3, 8, 17):
+            for _ in range(10):
+                dx, dy = step(ops.zeros((0, n)), ops.ones((1, n)))
+            assert dx.shape == (0, n) and dy.asnumpy().tolist() == [[0.0] * n]
+    """
+    checked = {**os.environ, "MALLOC_CHECK_": "3", "MALLOC_PERTURB_": "85"}  # damage of the heap ends the process
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    done = subprocess.run(command, env=checked, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_complex_parts_and_deviations_of_nothing_compile():
+    x = (np.arange(18).reshape(2, 3, 3) + 1j).astype(np.complex64)
+    part = np.full((2, 3), 2 - 1j, np.complex64)
+    expected = x.copy()
+    expected[:, 1] = part
+    with ms.context.local_context(mode=ms.GRAPH_MODE):
+        found = ms.jit(lambda a, b: ops.select_scatter(a, b, 1, 1))(Tensor(x), Tensor(part))
+        np.testing.assert_array_equal(found.asnumpy(), expected)
+        assert ms.jit(ms.grad(lambda a: ops.std(a, -1).sum()))(ops.zeros((0, 33, 0))).shape == (0, 33, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -264,6 +265,8 @@ class Lowering:
     def kernel(self, kernel: Kernel, operands: list[View], reads: list[View], writes: list[View], name: str) -> None:
         if all(w.size == 0 for w in writes):
             return
+        if any(w.size == 0 for w in writes):  # beside the sum over an empty axis: a value that is the same along it would be stored nowhere
+            kernel = dataclasses.replace(kernel, stores=tuple((b, v) for b, v in kernel.stores if operands[b].size))
         compiled, extent = kernels.compile(kernel)
         threads = compiled.threads(kernel.size())
         scratch = compiled.scratch(threads)

@@ -725,6 +725,8 @@ def _stack(lowering: Lowering, call: Value, operands: list[View], items: list[Va
 def _set_item(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim = call.attr.prim
     x, value, *indices = operands
+    if x.dtype.startswith("complex"):
+        raise Unsupported("kernels have no complex numbers")
     if indices:
         try:
             scatter.add_rows(lowering, prim, x, value, indices, items[0])

@@ -87,8 +87,8 @@ class Atoms:
             taken: list[int] = []
             size = 1
             while size < extent:
-                if not flat:
-                    raise Misfit("a reshape of another size")
+                if not flat or not size:
+                    raise Misfit("a reshape of another size, or of no elements")
                 atom = flat.pop()
                 need = extent // size
                 if self.extent[atom] > need:
