@@ -184,7 +184,7 @@ def test_a_killed_training_leaves_a_ring_that_serves(tmp_path):
     folder = tmp_path / "ring"
     script = SCRIPT.format(here=os.path.dirname(__file__), folder=str(folder))
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
-    while int(process.stdout.readline()) < 9:
+    while int(process.stdout.readline()) < 9 or len(list(folder.glob("step_*.ring"))) < 3:  # they are written beside the steps
         pass
     time.sleep(0.01)
     process.send_signal(signal.SIGKILL)

@@ -155,7 +155,7 @@ SHOTS = """
 """
 
 
-@pytest.mark.parametrize("work, step", [("pipeline", 31), ("loader", 61)])
+@pytest.mark.parametrize("work, step", [("pipeline", 31), ("loader", 37)])
 def test_an_interrupt_at_any_point_of_start_and_end_is_raised(work, step):
     with program(SHOTS, work, random.Random(0).randrange(1, step), step) as process:
         output, errors = process.communicate(timeout=PATIENCE)
