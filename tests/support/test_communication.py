@@ -10,8 +10,14 @@ from mindspore.prims import world
 WORLD = "hccl_world_group"
 
 
+@pytest.fixture(autouse=True)
+def alone():
+    """Whatever another test of this process has joined."""
+    comm.release()
+
+
 @pytest.fixture
-def joined(monkeypatch):
+def joined(alone, monkeypatch):
     for name in ("MS_WORKER_NUM", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "RANK_SIZE", "MS_SIMULATION_LEVEL"):
         monkeypatch.delenv(name, raising=False)
     comm.init()
