@@ -119,9 +119,9 @@ def main():
 
     step(7, "Choose an optimizer")
     steps = training.get_dataset_size() * options.epochs
-    rate = [0.02 * (1 + np.cos(np.pi * i / steps)) / 2 for i in range(steps)]
+    rate = [0.04 * (1 + np.cos(np.pi * i / steps)) / 2 for i in range(steps)]
     optimizer = nn.Momentum(net.trainable_params(), learning_rate=rate, momentum=0.9)
-    print(f"        Momentum 0.9, learning rate 0.02 falling to 0 like a cosine over {steps} steps")
+    print(f"        Momentum 0.9, learning rate 0.04 falling to 0 like a cosine over {steps} steps")
 
     step(8, f"Train for {options.epochs} epochs in {options.mode} mode")
     model = ms.Model(net, loss, optimizer, metrics={"accuracy"})
